@@ -1,0 +1,56 @@
+import type { Brand } from './brand.ts';
+
+/** Milliseconds since the epoch, UTC. */
+export type Instant = Brand<number, 'Instant'>;
+
+export function instant(epochMs: number): Instant {
+  return epochMs as Instant;
+}
+
+/** Where time comes from. Production reads the machine; tests drive a fake one. */
+export interface Clock {
+  now(): Instant;
+  /** A steady count of milliseconds that no clock change moves; only differences mean something. */
+  monotonicMs(): number;
+  /** Resolves after `durationMs`; rejects with the signal's reason if aborted first. */
+  sleep(durationMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The longest delay `setTimeout` keeps; longer sleeps are cut into pieces. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now() as Instant,
+  monotonicMs: () => performance.now(),
+  async sleep(durationMs, signal) {
+    let remainingMs = durationMs;
+    do {
+      const pieceMs = Math.min(remainingMs, TIMER_MS_MAX);
+      await wait(pieceMs, signal);
+      remainingMs -= pieceMs;
+    } while (remainingMs > 0);
+  },
+};
+
+function wait(durationMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, durationMs);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** `2026-01-31T12:00:00.000Z`: A2A 1.0 §5.6.1, UTC with milliseconds. */
+export function formatInstant(at: Instant): string {
+  return new Date(at).toISOString();
+}

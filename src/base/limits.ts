@@ -1,0 +1,26 @@
+/** Every bound that has a name. Configuration may lower one, never remove it. */
+export const limits = {
+  requestBytesMax: 16 * 1024 * 1024, // an 8 MiB part in base64 and its neighbours; larger files go by URL
+  partBytesMax: 8 * 1024 * 1024, // decoded bytes of one raw part
+  jsonDepthMax: 64, // real documents stay below 20; a stack is not a caller's to spend
+  partsMax: 256, // parts of one message or artifact update
+  idCharsMax: 256, // ids that a client chooses
+  pageItemsMax: 100, // A2A caps ListTasks at 100
+  pageItemsDefault: 50, // A2A 1.0 §3.1.4
+  referencesMax: 64, // referenceTaskIds and extensions of one message
+  inlineRawBytesMax: 64 * 1024, // larger raw parts are staged as blob slices, so that no commit blocks the loop
+  blobSliceBytes: 256 * 1024, // one commit a slice
+  eventsPerReadMax: 500, // one slow subscriber must not hold a long read open
+  readBytesMax: 1024 * 1024, // a page of events ends after the event that passes this
+  emitEventsMax: 256, // emissions waiting for their commit, per run; full means back-pressure
+  emitBytesMax: 1024 * 1024,
+  ringEventsMax: 1024, // events kept for local followers, per task with followers
+  ringBytesMax: 1024 * 1024,
+  frameBacklogBytesMax: 256 * 1024, // unread bytes per stream before its reader falls back to the store
+  journalValueBytesMax: 1024 * 1024,
+  commandTriesMax: 8, // decide again this often when the task moved, then `overloaded`
+  queuedTurnsMax: 16,
+  crashesMax: 5,
+  stepTriesMax: 3,
+  errorTextCharsMax: 2_000, // text of ours or an author's in a status or an error
+} as const;

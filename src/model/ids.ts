@@ -1,0 +1,43 @@
+import type { Brand } from '../base/brand.ts';
+import { fieldError } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+
+export type TaskId = Brand<string, 'TaskId'>;
+export type RunId = Brand<string, 'RunId'>;
+export type ContextId = Brand<string, 'ContextId'>;
+export type ThreadId = Brand<string, 'ThreadId'>;
+export type MessageId = Brand<string, 'MessageId'>;
+export type ArtifactId = Brand<string, 'ArtifactId'>;
+/** The name by which a tenant field or an agent route finds an agent. */
+export type AgentName = Brand<string, 'AgentName'>;
+export type WorkerId = Brand<string, 'WorkerId'>;
+
+/** Row numbers of the store; they never leave it towards a client. */
+export type TaskNo = Brand<number, 'TaskNo'>;
+export type SessionNo = Brand<number, 'SessionNo'>;
+export type RunNo = Brand<number, 'RunNo'>;
+export type WorkerNo = Brand<number, 'WorkerNo'>;
+export type BlobNo = Brand<number, 'BlobNo'>;
+/** A turn's place in its task: 1, 2, 3 … */
+export type TurnNo = Brand<number, 'TurnNo'>;
+/** An event's place in its task's log: 1, 2, 3 … */
+export type Seq = Brand<number, 'Seq'>;
+/** The fencing token in the task row; it grows with each grant and each revocation. */
+export type Fence = Brand<number, 'Fence'>;
+
+/** Printable: no control characters, no lone surrogates, no line separators. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+const AGENT_NAME = /^[a-z0-9-]{1,63}$/;
+
+/** The one door for an id that a client chose: 1–256 printable characters. Throws InvalidParams naming `field`. */
+export function parseId<Id extends string>(text: string, field: string): Id {
+  if (text.length === 0) throw fieldError(field, 'must not be empty');
+  if (text.length > limits.idCharsMax) throw fieldError(field, `must have at most ${limits.idCharsMax} characters`);
+  if (UNPRINTABLE.test(text)) throw fieldError(field, 'must be printable text');
+  return text as Id;
+}
+
+/** An agent's name is a routing name too: `[a-z0-9-]{1,63}`, and not `tasks`, which REST routes use. */
+export function isAgentName(text: string): text is AgentName {
+  return AGENT_NAME.test(text) && text !== 'tasks';
+}
