@@ -3,7 +3,7 @@ import type {} from './database-url.ts';
 import { startPostgres } from './postgres.ts';
 
 /** One server for the whole run. Tests keep apart by schema. HOLDFAST_TEST_POSTGRES names a server to use instead. */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const url = process.env.HOLDFAST_TEST_POSTGRES;
   if (url !== undefined && url !== '') {
     project.provide('databaseUrl', url);
