@@ -72,8 +72,16 @@ export function isCodedError(error: unknown): error is CodedError {
 
 /** InvalidParams that names its field: `fieldError('message.parts', 'at least one part is required')`. */
 export function fieldError(field: string, description: string): CodedError {
-  return new CodedError('invalid_argument', {
-    message: `${field}: ${description}`,
-    violations: [{ field, description }],
-  });
+  return fieldErrors([{ field, description }]);
+}
+
+/** Violations that the message spells out; the others are counted there and stand in the details. */
+const SPELLED_OUT_MAX = 3;
+
+/** InvalidParams that names everything that was found wrong with one request. */
+export function fieldErrors(violations: readonly FieldViolation[]): CodedError {
+  const spelledOut = violations.slice(0, SPELLED_OUT_MAX).map(({ field, description }) => `${field}: ${description}`);
+  const more = violations.length - spelledOut.length;
+  const message = spelledOut.join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return new CodedError('invalid_argument', { message, violations });
 }

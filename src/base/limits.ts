@@ -7,7 +7,8 @@ export const limits = {
   idCharsMax: 256, // ids that a client chooses
   pageItemsMax: 100, // A2A caps ListTasks at 100
   pageItemsDefault: 50, // A2A 1.0 §3.1.4
-  referencesMax: 64, // referenceTaskIds and extensions of one message
+  referencesMax: 64, // referenceTaskIds and extensions of one message, output modes of one request
+  violationsMax: 20, // faults of one request that are collected before it is refused
   inlineRawBytesMax: 64 * 1024, // larger raw parts are staged as blob slices, so that no commit blocks the loop
   blobSliceBytes: 256 * 1024, // one commit a slice
   eventsPerReadMax: 500, // one slow subscriber must not hold a long read open

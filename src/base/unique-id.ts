@@ -8,7 +8,11 @@ export type NewId = () => string;
 const POOL_BYTES = 80_000;
 const RANDOM_BYTES = 10;
 
-export function createIdSource(source: { readonly clock: Clock; readonly random: Random; readonly pool?: number }): NewId {
+export function createIdSource(source: {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly pool?: number;
+}): NewId {
   const poolBytes = source.pool ?? POOL_BYTES;
   let pool = new Uint8Array(0);
   let used = 0;

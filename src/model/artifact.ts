@@ -32,7 +32,11 @@ export interface Artifact extends ArtifactEntry {
 }
 
 /** The empty last part that closes an artifact whose last chunk was sent before; a fold drops it. */
-export function isClosingPart(update: { readonly append: boolean; readonly lastChunk: boolean; readonly parts: readonly Part[] }): boolean {
+export function isClosingPart(update: {
+  readonly append: boolean;
+  readonly lastChunk: boolean;
+  readonly parts: readonly Part[];
+}): boolean {
   const only = update.parts.length === 1 ? update.parts[0] : undefined;
   return update.append && update.lastChunk && only?.kind === 'text' && only.text === '';
 }

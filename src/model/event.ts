@@ -32,12 +32,29 @@ export type EventKind = keyof typeof EVENT_KIND_NUMBERS;
 export type NewEvent =
   | { readonly kind: 'task-created' }
   | { readonly kind: 'message-received'; readonly message: Message; readonly turnNo: TurnNo }
-  | { readonly kind: 'status-changed'; readonly state: TaskState; readonly message?: Message; readonly errorId?: string }
+  | {
+      readonly kind: 'status-changed';
+      readonly state: TaskState;
+      readonly message?: Message;
+      readonly errorId?: string;
+    }
   | ArtifactUpdated
   | { readonly kind: 'artifact-discarded'; readonly artifactId: ArtifactId; readonly runNo?: RunNo }
   | { readonly kind: 'cancel-requested'; readonly by: string }
-  | { readonly kind: 'run-started'; readonly runId: RunId; readonly turnNo: TurnNo; readonly attempt: number; readonly workerId: string }
-  | { readonly kind: 'run-settled'; readonly runId: RunId; readonly turnNo: TurnNo; readonly outcome: RunOutcome; readonly reason?: string }
+  | {
+      readonly kind: 'run-started';
+      readonly runId: RunId;
+      readonly turnNo: TurnNo;
+      readonly attempt: number;
+      readonly workerId: string;
+    }
+  | {
+      readonly kind: 'run-settled';
+      readonly runId: RunId;
+      readonly turnNo: TurnNo;
+      readonly outcome: RunOutcome;
+      readonly reason?: string;
+    }
   | { readonly kind: 'question-asked'; readonly askId: string; readonly question: JsonObject }
   | { readonly kind: 'question-answered'; readonly askId: string; readonly how: 'answered' | 'expired' | 'declined' }
   | { readonly kind: 'timer-set'; readonly key: string; readonly wakeAt: Instant }

@@ -31,10 +31,16 @@ const AGENT_NAME = /^[a-z0-9-]{1,63}$/;
 
 /** The one door for an id that a client chose: 1–256 printable characters. Throws InvalidParams naming `field`. */
 export function parseId<Id extends string>(text: string, field: string): Id {
-  if (text.length === 0) throw fieldError(field, 'must not be empty');
-  if (text.length > limits.idCharsMax) throw fieldError(field, `must have at most ${limits.idCharsMax} characters`);
-  if (UNPRINTABLE.test(text)) throw fieldError(field, 'must be printable text');
+  const fault = idFault(text);
+  if (fault !== undefined) throw fieldError(field, fault);
   return text as Id;
+}
+
+/** What is wrong with an id, for doors that collect several faults before they refuse; undefined when it is fine. */
+export function idFault(text: string): string | undefined {
+  if (text.length === 0) return 'must not be empty';
+  if (text.length > limits.idCharsMax) return `must have at most ${limits.idCharsMax} characters`;
+  return UNPRINTABLE.test(text) ? 'must be printable text' : undefined;
 }
 
 /** An agent's name is a routing name too: `[a-z0-9-]{1,63}`, and not `tasks`, which REST routes use. */

@@ -6,11 +6,17 @@ import type { JsonObject } from '../base/json.ts';
  * `begun`: an at-most-once step that started; found without a result after a crash, its outcome is unknown.
  */
 export type JournalKind = 'step' | 'ask' | 'authorize' | 'sleep';
-export const JOURNAL_KIND_NUMBERS = { step: 1, ask: 2, authorize: 3, sleep: 4 } as const satisfies Record<JournalKind, number>;
+export const JOURNAL_KIND_NUMBERS = { step: 1, ask: 2, authorize: 3, sleep: 4 } as const satisfies Record<
+  JournalKind,
+  number
+>;
 
 /** `open`: waits (a suspension) or has begun (an at-most-once step). `done`: `result` counts. `expired`: its time ran out. `declined`: the caller said no. */
 export type JournalState = 'open' | 'done' | 'expired' | 'declined';
-export const JOURNAL_STATE_NUMBERS = { open: 0, done: 1, expired: 2, declined: 3 } as const satisfies Record<JournalState, number>;
+export const JOURNAL_STATE_NUMBERS = { open: 0, done: 1, expired: 2, declined: 3 } as const satisfies Record<
+  JournalState,
+  number
+>;
 
 /** One recorded result of a turn, under kind + name + occurrence: `step:pay`, `ask:Ship?#2`. */
 export interface JournalEntry {

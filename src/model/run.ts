@@ -35,7 +35,10 @@ export interface Wake {
 }
 
 export type RunState = 'queued' | 'leased' | 'waiting' | 'settled' | 'held';
-export const RUN_STATE_NUMBERS = { queued: 0, leased: 1, waiting: 2, settled: 3, held: 4 } as const satisfies Record<RunState, number>;
+export const RUN_STATE_NUMBERS = { queued: 0, leased: 1, waiting: 2, settled: 3, held: 4 } as const satisfies Record<
+  RunState,
+  number
+>;
 
 /** One attempt at a turn by one worker. */
 export type Run = {

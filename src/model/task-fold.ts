@@ -1,5 +1,5 @@
 import type { Instant } from '../base/clock.ts';
-import { isClosingPart, type Artifact } from './artifact.ts';
+import { type Artifact, isClosingPart } from './artifact.ts';
 import type { ArtifactUpdated, NewEvent, StoredEvent } from './event.ts';
 import type { Seq, TurnNo } from './ids.ts';
 import type { Message } from './message.ts';
@@ -38,7 +38,7 @@ export function foldTask(task: Task, event: StoredEvent): Task {
     case 'status-changed':
       return foldStatus(moved, event.state, event.seq, event.at);
     case 'message-received':
-      return { ...moved, turnNo: event.turnNo > task.turnNo ? event.turnNo : task.turnNo };
+      return { ...moved, turnNo: Math.max(event.turnNo, task.turnNo) as TurnNo };
     case 'cancel-requested':
       return { ...moved, cancelAt: event.at, cancelBy: event.by };
     default:
@@ -67,19 +67,30 @@ export function foldContent(content: TaskContent, event: StoredEvent): TaskConte
     case 'message-received':
       return { ...content, history: [...content.history, event.message] };
     case 'status-changed': {
-      const history = content.statusMessage === undefined ? content.history : [...content.history, content.statusMessage];
-      return { history, artifacts: content.artifacts, ...(event.message === undefined ? {} : { statusMessage: event.message }) };
+      const history =
+        content.statusMessage === undefined ? content.history : [...content.history, content.statusMessage];
+      return {
+        history,
+        artifacts: content.artifacts,
+        ...(event.message === undefined ? {} : { statusMessage: event.message }),
+      };
     }
     case 'artifact-updated':
       return { ...content, artifacts: foldArtifact(content.artifacts, event) };
     case 'artifact-discarded':
-      return { ...content, artifacts: content.artifacts.filter((artifact) => artifact.artifactId !== event.artifactId) };
+      return {
+        ...content,
+        artifacts: content.artifacts.filter((artifact) => artifact.artifactId !== event.artifactId),
+      };
     default:
       return content;
   }
 }
 
-function foldArtifact(artifacts: readonly Artifact[], event: ArtifactUpdated & { readonly seq: Seq }): readonly Artifact[] {
+function foldArtifact(
+  artifacts: readonly Artifact[],
+  event: ArtifactUpdated & { readonly seq: Seq },
+): readonly Artifact[] {
   const index = artifacts.findIndex((artifact) => artifact.artifactId === event.artifactId);
   const known = artifacts[index];
   const parts = isClosingPart(event) ? [] : event.parts;

@@ -15,4 +15,3 @@ export interface TaskView {
   /** Oldest first. */
   readonly queued: readonly Turn[];
 }
-

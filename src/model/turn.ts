@@ -2,7 +2,10 @@ import type { MessageId, Seq, TurnNo } from './ids.ts';
 import type { Principal } from './scope.ts';
 
 export type TurnState = 'queued' | 'current' | 'settled' | 'dropped';
-export const TURN_STATE_NUMBERS = { queued: 0, current: 1, settled: 2, dropped: 3 } as const satisfies Record<TurnState, number>;
+export const TURN_STATE_NUMBERS = { queued: 0, current: 1, settled: 2, dropped: 3 } as const satisfies Record<
+  TurnState,
+  number
+>;
 
 /** One call of the agent's handler, begun by a message. */
 export interface Turn {

@@ -79,7 +79,11 @@ export interface ScopedStore {
   /**
    * Opens the idempotency row of a reply skill's message. Exactly one caller at a time holds it: the row of a dead worker is taken over with a larger fence.
    */
-  beginReply(request: { readonly messageId: MessageId; readonly fingerprint: Fingerprint; readonly workerNo: WorkerNo }): Promise<
+  beginReply(request: {
+    readonly messageId: MessageId;
+    readonly fingerprint: Fingerprint;
+    readonly workerNo: WorkerNo;
+  }): Promise<
     { readonly kind: 'begun'; readonly fence: Fence } | { readonly kind: 'known'; readonly message: KnownMessage }
   >;
   /** Stores the reply and the memory writes together. False (nothing written) when another worker has taken the row over. */
@@ -99,7 +103,11 @@ export interface SystemStore {
   now(): Promise<Instant>;
 
   /** A worker with a lease of `leaseMs` from now. A number is never given twice. */
-  registerWorker(request: { readonly workerId: WorkerId; readonly agents: readonly AgentName[]; readonly leaseMs: number }): Promise<WorkerNo>;
+  registerWorker(request: {
+    readonly workerId: WorkerId;
+    readonly agents: readonly AgentName[];
+    readonly leaseMs: number;
+  }): Promise<WorkerNo>;
   /** Extends the lease. False when the worker was swept: it is dead for ever. */
   renewWorker(request: { readonly workerNo: WorkerNo; readonly leaseMs: number }): Promise<boolean>;
   /** Marks workers whose lease ran out as dead; with `all` (one process owns the data) every worker but `except`. Returns how many died. */
@@ -134,11 +142,14 @@ export interface SystemStore {
   /** What an executor starts from: the turn's message, journal, and artifacts with content, as of one moment. */
   readTurn(grant: Grant): Promise<TurnMaterial>;
   /** Events after `after` in order, ending after `eventsMax` or after the event that passes `bytesMax`. Undefined when the task is gone. */
-  readEvents(taskNo: TaskNo, range: { readonly after: Seq; readonly eventsMax: number; readonly bytesMax: number }): Promise<
-    readonly StoredEvent[] | undefined
-  >;
+  readEvents(
+    taskNo: TaskNo,
+    range: { readonly after: Seq; readonly eventsMax: number; readonly bytesMax: number },
+  ): Promise<readonly StoredEvent[] | undefined>;
   /** Head seqs of tasks that moved past what the caller has; tasks that are gone have head 0. One statement however many. */
-  readHeads(tasks: readonly { readonly taskNo: TaskNo; readonly seq: Seq }[]): Promise<readonly { readonly taskNo: TaskNo; readonly headSeq: Seq; readonly cancelRequested: boolean }[]>;
+  readHeads(
+    tasks: readonly { readonly taskNo: TaskNo; readonly seq: Seq }[],
+  ): Promise<readonly { readonly taskNo: TaskNo; readonly headSeq: Seq; readonly cancelRequested: boolean }[]>;
 
   /** Tasks whose deadline has passed, earliest first. */
   dueDeadlines(itemsMax: number): Promise<readonly TaskNo[]>;
@@ -150,7 +161,12 @@ export interface SystemStore {
   readSessionState(sessionNo: SessionNo, key: string): Promise<string | undefined>;
 
   /** Writes one slice; `blobNo` absent opens a new blob. Each slice is a commit of its own. Staged blobs that no event took up are removed by `dropStagedBlobs`. */
-  stageSlice(request: { readonly blobNo?: BlobNo; readonly sliceNo: number; readonly data: Uint8Array; readonly total: { readonly bytes: number; readonly sha256: string } }): Promise<BlobNo>;
+  stageSlice(request: {
+    readonly blobNo?: BlobNo;
+    readonly sliceNo: number;
+    readonly data: Uint8Array;
+    readonly total: { readonly bytes: number; readonly sha256: string };
+  }): Promise<BlobNo>;
   readBlobSlice(blobNo: BlobNo, sliceNo: number): Promise<Uint8Array | undefined>;
   dropStagedBlobs(request: { readonly olderThanMs: number; readonly itemsMax: number }): Promise<number>;
 
@@ -183,8 +199,14 @@ export interface TaskQuery {
 
 export type KnownMessage = { readonly fingerprint: Fingerprint } & (
   | { readonly state: 'executing' }
-  | { readonly state: 'task'; readonly taskId: TaskId; readonly taskNo: TaskNo; readonly turnNo: TurnNo; readonly messageSeq: Seq }
-  | { readonly state: 'reply'; /** The model's Message as JSON. */ readonly reply: string }
+  | {
+      readonly state: 'task';
+      readonly taskId: TaskId;
+      readonly taskNo: TaskNo;
+      readonly turnNo: TurnNo;
+      readonly messageSeq: Seq;
+    }
+  | { readonly state: 'reply' /** The model's Message as JSON. */; readonly reply: string }
 );
 
 export interface SubmitRequest {
@@ -234,7 +256,11 @@ export interface FactBatch {
   readonly deadline?: NewDeadline;
 }
 
-export type AppendResult = { readonly kind: 'written' | 'repeated'; readonly events: readonly StoredEvent[]; readonly headSeq: Seq };
+export type AppendResult = {
+  readonly kind: 'written' | 'repeated';
+  readonly events: readonly StoredEvent[];
+  readonly headSeq: Seq;
+};
 
 export interface SettleRequest extends FactBatch {
   readonly headSeq: Seq;

@@ -1,5 +1,5 @@
-import type { Instant } from '../base/clock.ts';
 import type { Brand } from '../base/brand.ts';
+import type { Instant } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Scope } from '../model/scope.ts';
 

@@ -1,0 +1,129 @@
+import type { FieldViolation } from '../base/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+
+/*
+ * The flat JSON Schema subset that MCP elicitation uses: a primitive (string, number, integer, boolean, enum), or an
+ * object whose properties are primitives. What lies outside the subset is not judged here; the handler's own schema
+ * has the last word when the turn goes on.
+ */
+
+/** What is wrong with `value`, each with its path; empty when it fits. */
+export function checkFlat(schema: JsonObject, value: Json, path: string): readonly FieldViolation[] {
+  const properties = schema.properties;
+  if (schema.type !== 'object' || !isJsonObject(properties)) return checkPrimitive(schema, value, path);
+  if (!isJsonObject(value)) return [{ field: path, description: 'must be an object' }];
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const field = `${path}.${name}`;
+    if (!Object.hasOwn(value, name)) return required.includes(name) ? [{ field, description: 'is required' }] : [];
+    return isJsonObject(property) ? checkPrimitive(property, value[name] as Json, field) : [];
+  });
+}
+
+/** The value a line of text stands for under a primitive schema, or under an object with one property; undefined when text cannot say it. */
+export function coerceText(schema: JsonObject, text: string): Json | undefined {
+  const properties = schema.properties;
+  if (schema.type === 'object' && isJsonObject(properties)) {
+    const names = Object.keys(properties);
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    const name = names.length === 1 ? names[0] : required.length === 1 ? required[0] : undefined;
+    const property = typeof name === 'string' ? properties[name] : undefined;
+    if (typeof name !== 'string' || !isJsonObject(property)) return undefined;
+    const value = coercePrimitive(property, text);
+    return value === undefined ? undefined : { [name]: value };
+  }
+  return coercePrimitive(schema, text);
+}
+
+function coercePrimitive(schema: JsonObject, text: string): Json | undefined {
+  const trimmed = text.trim();
+  if (Array.isArray(schema.enum)) {
+    return schema.enum.find((option) => String(option).toLowerCase() === trimmed.toLowerCase()) as Json | undefined;
+  }
+  switch (schema.type) {
+    case 'number':
+    case 'integer':
+      return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : undefined;
+    case 'boolean':
+      return /^(true|yes|y)$/i.test(trimmed) ? true : /^(false|no|n)$/i.test(trimmed) ? false : undefined;
+    case 'string':
+      return text;
+    default:
+      return undefined;
+  }
+}
+
+function checkPrimitive(schema: JsonObject, value: Json, field: string): readonly FieldViolation[] {
+  const options = schema.enum;
+  if (Array.isArray(options)) {
+    return options.includes(value)
+      ? []
+      : [{ field, description: `must be one of ${options.map((option) => JSON.stringify(option)).join(', ')}` }];
+  }
+  if ('const' in schema)
+    return schema.const === value ? [] : [{ field, description: `must be ${JSON.stringify(schema.const)}` }];
+  switch (schema.type) {
+    case 'string':
+      return typeof value === 'string' ? checkString(schema, value, field) : [{ field, description: 'must be text' }];
+    case 'number':
+    case 'integer':
+      return checkNumber(schema, value, field);
+    case 'boolean':
+      return typeof value === 'boolean' ? [] : [{ field, description: 'must be true or false' }];
+    default:
+      return [];
+  }
+}
+
+function checkString(schema: JsonObject, value: string, field: string): readonly FieldViolation[] {
+  const { minLength, maxLength, pattern, format } = schema;
+  const found: FieldViolation[] = [];
+  if (typeof minLength === 'number' && value.length < minLength)
+    found.push({ field, description: `must have at least ${minLength} characters` });
+  if (typeof maxLength === 'number' && value.length > maxLength)
+    found.push({ field, description: `must have at most ${maxLength} characters` });
+  if (typeof pattern === 'string' && !matches(pattern, value))
+    found.push({ field, description: `must match ${pattern}` });
+  if (typeof format === 'string' && !hasFormat(format, value))
+    found.push({ field, description: `must be a valid ${format}` });
+  return found;
+}
+
+/** The pattern is the author's; one that does not compile is not held against the caller. */
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(value);
+  } catch {
+    return true;
+  }
+}
+
+function hasFormat(format: string, value: string): boolean {
+  switch (format) {
+    case 'email':
+      return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
+    case 'uri':
+      return URL.canParse(value);
+    case 'date':
+      return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+    case 'date-time':
+      return /^\d{4}-\d{2}-\d{2}T/.test(value) && !Number.isNaN(Date.parse(value));
+    default:
+      return true;
+  }
+}
+
+function checkNumber(schema: JsonObject, value: Json, field: string): readonly FieldViolation[] {
+  if (typeof value !== 'number') return [{ field, description: 'must be a number' }];
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const found: FieldViolation[] = [];
+  if (schema.type === 'integer' && !Number.isInteger(value))
+    found.push({ field, description: 'must be a whole number' });
+  if (typeof minimum === 'number' && value < minimum) found.push({ field, description: `must be at least ${minimum}` });
+  if (typeof maximum === 'number' && value > maximum) found.push({ field, description: `must be at most ${maximum}` });
+  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+    found.push({ field, description: `must be more than ${exclusiveMinimum}` });
+  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
+    found.push({ field, description: `must be less than ${exclusiveMaximum}` });
+  return found;
+}
