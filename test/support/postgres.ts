@@ -71,7 +71,7 @@ async function startOnFreePort(options: PostgresOptions): Promise<PostgresServer
   }
   const forget = stopWithProcess(() => {
     server.stop().catch(log);
-    rmSync(databaseDir, { recursive: true, force: true });
+    rmSync(databaseDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
   const stop = async (): Promise<void> => {
     forget();
