@@ -60,8 +60,8 @@ export interface TaskTurn<Input> extends BaseTurn<Input> {
   ask(question: string, options: AskOptions): Promise<string>;
   /** Asks the caller to sign in (AUTH_REQUIRED); settles when a message or native `/resume` clears it. */
   authorize(request: AuthorizeRequest): Promise<void>;
-  /** Words for the client while the work goes on. */
-  status(text: string): Promise<void>;
+  /** Words for the client while the work goes on. An agent that keeps no content says ids instead, as `{ data }`. */
+  status(message: string | { readonly data: Json }): Promise<void>;
   artifact(name: string, options?: ArtifactOptions): ArtifactWriter;
   /** Streams chunks into an artifact and gives their whole text. */
   pipe(name: string, chunks: AsyncIterable<string> | Iterable<string>, options?: ArtifactOptions): Promise<string>;

@@ -1,0 +1,28 @@
+import type { FieldViolation } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import { issueText } from './issue-text.ts';
+import type { Schema, SchemaIssue } from './schema.ts';
+
+export type Validation =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly violations: readonly FieldViolation[] };
+
+/**
+ * Asks an author's schema about a value. What it gives back has the schema's defaults and transforms applied; what it
+ * refuses is named by field, from `path` on. A schema that throws is the author's bug: the error goes through.
+ */
+export async function validate(schema: Schema, value: unknown, path: string): Promise<Validation> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  const violations = result.issues.slice(0, limits.violationsMax).map((issue) => violation(issue, path));
+  return { ok: false, violations: violations.length > 0 ? violations : [{ field: path, description: 'is refused' }] };
+}
+
+function violation(issue: SchemaIssue, path: string): FieldViolation {
+  const keys = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));
+  const field = keys.reduce<string>(
+    (at, key) => (typeof key === 'number' ? `${at}[${key}]` : `${at}.${String(key)}`),
+    path,
+  );
+  return { field, description: issueText(issue, keys.map(String).join('.')) };
+}
