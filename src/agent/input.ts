@@ -1,8 +1,8 @@
 import { assert } from '../base/assert.ts';
 import { CodedError, type FieldViolation } from '../base/errors.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
 import { type Message, textOf } from '../model/message.ts';
 import type { Agent } from './definition.ts';
+import { readEnvelope } from './dispatch.ts';
 import type { Schema } from './schema.ts';
 import { validate } from './validate.ts';
 
@@ -14,8 +14,8 @@ interface Candidate {
 
 /**
  * The input of a skill: the first data part (of `{ skill, input }` its `input`), else the text. Without a schema it is
- * the text. A schema sees JSON in the text parsed first, and the text as it stands when that does not fit. What no
- * candidate fits is InvalidParams that names each field.
+ * the text. With a schema, text that is a JSON object or list is offered parsed, then as it stands; other text as it
+ * stands, then parsed ("42" for a number). Where nothing fits: InvalidParams that names each field.
  */
 export async function readInput(agent: Agent, skillId: string, message: Message): Promise<unknown> {
   const skill = agent.skills[skillId];
@@ -41,20 +41,20 @@ function candidates(message: Message, skillId: string): readonly Candidate[] {
   const data = message.parts[index];
   if (data?.kind === 'data') {
     const path = `message.parts[${index}].data`;
-    const input = addressedInput(data.data, skillId);
-    return [input === undefined ? { value: data.data, path } : { value: input.value, path: `${path}.input` }];
+    const envelope = readEnvelope(data.data);
+    return [
+      envelope?.skill === skillId ? { value: envelope.input, path: `${path}.input` } : { value: data.data, path },
+    ];
   }
   const text = textOf(message.parts);
-  const plain: Candidate = { value: text, path: textPath(message) };
+  const path = textPath(message);
   const parsed = parseJson(text);
-  return parsed === undefined ? [plain] : [{ value: parsed.value, path: plain.path }, plain];
-}
-
-/** `{ "skill": "refund", "input": … }` is an envelope when it names this skill and holds nothing else. */
-function addressedInput(data: Json, skillId: string): { readonly value: Json | undefined } | undefined {
-  if (!isJsonObject(data) || data.skill !== skillId) return undefined;
-  if (!Object.keys(data).every((key) => key === 'skill' || key === 'input')) return undefined;
-  return { value: data.input };
+  if (parsed === undefined) return [{ value: text, path }];
+  const both = [
+    { value: parsed.value, path },
+    { value: text, path },
+  ];
+  return typeof parsed.value === 'object' ? both : both.reverse();
 }
 
 function textPath(message: Message): string {

@@ -26,8 +26,8 @@ const PREDICATE = /^(must|is|has|have|needs|should|may|can|cannot|contains|expec
  */
 export function issueText(issue: SchemaIssue, name: string): string {
   const { message } = issue;
-  if (LIBRARY_TEXT.test(message)) {
-    const facts = issue as unknown as IssueFacts;
+  const facts = issue as unknown as IssueFacts;
+  if (LIBRARY_TEXT.test(message) || (facts.code === 'invalid_format' && message.startsWith('Invalid '))) {
     return phrase(facts, message) ?? expectation(message);
   }
   const text = name !== '' && message.startsWith(`${name} `) ? message.slice(name.length + 1) : message;
