@@ -23,10 +23,17 @@ function decodePart(reader: ObjectReader): Part {
 }
 
 function contentName(reader: ObjectReader): ContentName | undefined {
-  const given = CONTENT_NAMES.filter((name) => (name === 'data' ? reader.hasOrNull(name) : reader.has(name)));
-  if (given.length === 0) reader.problemHere(missingContent(reader));
-  if (given.length > 1) reader.problemHere(`must have one of text, raw, url, data, not ${given.join(' and ')}`);
-  return given.length === 1 ? given[0] : undefined;
+  let found: ContentName | undefined;
+  for (const name of CONTENT_NAMES) {
+    if (!(name === 'data' ? reader.hasOrNull(name) : reader.has(name))) continue;
+    if (found !== undefined) {
+      reader.problemHere(`must have one of text, raw, url, data, not ${found} and ${name}`);
+      return undefined;
+    }
+    found = name;
+  }
+  if (found === undefined) reader.problemHere(missingContent(reader));
+  return found;
 }
 
 /** A2A 0.3 tagged its parts and put a file into an object of its own; those who still do are told what to write. */

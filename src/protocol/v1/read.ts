@@ -40,6 +40,8 @@ export class ObjectReader {
   readonly #parent: ObjectReader | undefined;
   readonly #name: string;
   readonly #index: number;
+  /** Few callers write snake_case: one look at the names saves a second look-up for every field. */
+  readonly #mayBeSnake: boolean;
 
   constructor(
     json: JsonObject,
@@ -47,6 +49,7 @@ export class ObjectReader {
     place?: { readonly parent: ObjectReader; readonly name: string; readonly index?: number },
   ) {
     this.#json = json;
+    this.#mayBeSnake = Object.keys(json).some((name) => name.includes('_'));
     this.#problems = problems;
     this.#parent = place?.parent;
     this.#name = place?.name ?? '';
@@ -71,12 +74,12 @@ export class ObjectReader {
 
   /** Whether the field was given, right or wrong. Null is not given. */
   has(name: string): boolean {
-    return this.#json[name] != null || this.#json[snakeOf(name)] != null;
+    return this.#json[name] != null || (this.#mayBeSnake && this.#json[snakeOf(name)] != null);
   }
 
   /** Whether the field was given, counting null: for a field whose null is a value. */
   hasOrNull(name: string): boolean {
-    return this.#json[name] !== undefined || this.#json[snakeOf(name)] !== undefined;
+    return this.#json[name] !== undefined || (this.#mayBeSnake && this.#json[snakeOf(name)] !== undefined);
   }
 
   /** Undefined when absent, null or empty. */
@@ -243,6 +246,7 @@ export class ObjectReader {
 
   #take(name: string): unknown {
     const value = this.#json[name];
+    if (!this.#mayBeSnake) return value ?? undefined;
     const snake = snakeOf(name);
     const other = snake === name ? undefined : this.#json[snake];
     if (other === undefined) return value ?? undefined;
