@@ -2,13 +2,9 @@ import { limits } from '../base/limits.ts';
 import { isAgentName } from '../model/ids.ts';
 import type { AgentPolicy } from '../model/task-policy.ts';
 import { type Agent, type AgentFacts, type AnySkill, type PolicyOptions, skill, type TaskSkill } from './definition.ts';
-import type { Interruption } from './errors.ts';
 import { AgentCodeError } from './errors.ts';
-import type { TaskTurn } from './turn.ts';
 
-type RunText = (
-  turn: TaskTurn<string>,
-) => Promise<string | undefined | undefined | Interruption> | string | undefined | undefined | Interruption;
+type RunText = TaskSkill<undefined, undefined>['run'];
 
 /** The skill of an agent that was defined with `run` alone. */
 export const ONLY_SKILL = 'default';

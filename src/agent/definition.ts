@@ -5,7 +5,8 @@ import type { BaseTurn, TaskTurn } from './turn.ts';
 
 type OptionalSchema = Schema | undefined;
 type InputOf<S> = S extends Schema ? SchemaOutput<S> : string;
-type OutputOf<S> = S extends Schema ? SchemaInput<S> : string | undefined | undefined;
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler may end in a call that returns nothing
+type OutputOf<S> = S extends Schema ? SchemaInput<S> : string | undefined | void;
 type Returned<S> = OutputOf<S> | Interruption;
 
 /** How an agent, or one skill of it, treats its tasks. */
