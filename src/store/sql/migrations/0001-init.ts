@@ -166,7 +166,7 @@ function runTables(d: Dialect): readonly string[] {
     // orphans: the runs of dead workers.
     `create index run_of_worker on ${d.table('run')} (worker_no, task_no) where state = 1`,
     `create table ${d.table('step')} (
-      task_no ${d.integer} not null,
+      task_no ${d.integer} not null references ${d.table('task')} (no) on delete cascade,
       turn_no ${d.integer} not null,
       step_key text not null,
       ordinal ${d.integer} not null,
@@ -176,7 +176,6 @@ function runTables(d: Dialect): readonly string[] {
       question text,
       result text,
       primary key (task_no, turn_no, step_key),
-      constraint step_of_turn foreign key (task_no, turn_no) references ${d.table('turn')} (task_no, turn_no) on delete cascade,
       constraint known_step check (kind between 1 and 4 and state between 0 and 3)
     )${d.keyedTable}`,
   ];
@@ -197,7 +196,7 @@ function contentTables(d: Dialect): readonly string[] {
       payload text not null,
       primary key (task_no, seq),
       constraint segment_is_whole check (seq_first between 1 and seq)
-    )${d.keyedTable}`,
+    )${d.rowTable}`,
     // Messages and status messages of a snapshot, newest first.
     `create index event_history on ${d.table('event')} (task_no, seq) where kind in (2, 3)`,
     `create table ${d.table('artifact')} (
