@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import type { ArtifactId, ContextId, MessageId, TaskId } from '../../src/model/ids.ts';
+import type { ScopedStore } from '../../src/store/contract.ts';
+import type { MemoryId } from '../../src/store/memory-contract.ts';
+import {
+  AGENT,
+  chunk,
+  endWrite,
+  eventFacts,
+  fingerprintOf,
+  OTHER_AGENT,
+  OTHER_SCOPE,
+  SCOPE,
+  type StoreWorld,
+  status,
+} from './builders.ts';
+import type { OpenWorld } from './store-suite.ts';
+
+interface Names {
+  readonly taskId: TaskId;
+  readonly contextId: ContextId;
+  readonly messageId: MessageId;
+}
+
+const ABSENT: Names = {
+  taskId: 'absent' as TaskId,
+  contextId: 'absent' as ContextId,
+  messageId: 'absent' as MessageId,
+};
+
+/** What every method of a ScopedStore answers about these names. */
+async function answers(scoped: ScopedStore, names: Names): Promise<unknown> {
+  const { taskId } = names;
+  return {
+    readTask: await scoped.readTask(taskId),
+    readSnapshot: await scoped.readSnapshot(taskId, { artifacts: true }),
+    listRuns: await scoped.listRuns(taskId),
+    listTurns: await scoped.listTurns(taskId),
+    listArtifacts: await scoped.listArtifacts(taskId),
+    readArtifact: await scoped.readArtifact(taskId, 'artifact' as ArtifactId),
+    command: await scoped.command(taskId, 6 as never, { events: [status('working')] }),
+    readSession: await scoped.readSession(names.contextId),
+    findMessage: await scoped.findMessage(names.messageId),
+    listTasks: await scoped.listTasks({ pageItems: 10 }),
+    listTasksOfContext: await scoped.listTasks({ pageItems: 10, contextId: names.contextId }),
+    countTasks: await scoped.countTasks({}),
+    listSessions: await scoped.listSessions({ pageItems: 10 }),
+    memories: await scoped.memories.list({ itemsMax: 10 }),
+    memory: await scoped.memories.read('memory' as MemoryId),
+    search: await scoped.memories.search({ text: 'sea', itemsMax: 10 }),
+    finishReply: await scoped.finishReply({
+      messageId: names.messageId,
+      fence: 1 as never,
+      reply: '{}',
+      keepMs: 1,
+      memoryWrites: [],
+    }),
+    dropReply: await scoped.dropReply({ messageId: names.messageId, fence: 1 as never }),
+  };
+}
+
+async function fill(world: StoreWorld, live: boolean): Promise<Names & { readonly no: never }> {
+  const messageId = world.id<MessageId>('message');
+  const { task, grant } = await world.start({ messageId });
+  await world.store.append(grant, { emitNo: 0, facts: eventFacts(chunk(grant)) });
+  if (!live) await world.settle(grant, endWrite(grant, 'completed'), 1);
+  const memory = { id: 'memory' as MemoryId, text: 'the sea' };
+  await world.scoped().memories.write([{ kind: 'remember', memory }]);
+  return { taskId: task.id, contextId: task.contextId, messageId, no: task.no as never };
+}
+
+/** The other scope's name begins with this one's, and the agents share a beginning too: equality alone tells them apart. */
+export function describeIsolation(open: OpenWorld): void {
+  describe('isolation: what is foreign is answered as what is absent', () => {
+    const others = [
+      ['another scope', AGENT, OTHER_SCOPE],
+      ['another agent', OTHER_AGENT, SCOPE],
+      ['a scope that is a prefix', AGENT, 'user=' as never],
+      ['a scope in other letters', AGENT, 'USER=A' as never],
+      ['a scope with a space after it', AGENT, 'user=a ' as never],
+      ['a scope with a wildcard', AGENT, 'user=%' as never],
+    ] as const;
+    for (const live of [true, false]) {
+      test.each(others)(`${live ? 'a live' : 'an ended'} task, for %s`, async (_what, agent, scope) => {
+        const world = await open();
+        const names = await fill(world, live);
+        const before = await world.everything({ ...names, id: names.taskId, agent: AGENT, scope: SCOPE } as never);
+        const foreign = world.scoped(agent, scope);
+        expect(await answers(foreign, names)).toEqual(await answers(foreign, ABSENT));
+        expect(await answers(foreign, ABSENT)).toMatchObject({
+          command: { kind: 'gone' },
+          countTasks: 0,
+          finishReply: false,
+        });
+        expect(await world.everything({ ...names, id: names.taskId, agent: AGENT, scope: SCOPE } as never)).toEqual(
+          before,
+        );
+      });
+    }
+
+    test('a held message, for another scope', async () => {
+      const world = await open();
+      const { workerNo } = await world.worker();
+      const messageId = 'held' as MessageId;
+      const held = await world.scoped().beginReply({ messageId, fingerprint: fingerprintOf('a'), workerNo });
+      if (held.kind !== 'begun') throw new Error(held.kind);
+      const foreign = world.scoped(AGENT, OTHER_SCOPE);
+      expect(await foreign.findMessage(messageId)).toBeUndefined();
+      const finish = { messageId, fence: held.fence, reply: '{}', keepMs: 1_000, memoryWrites: [] };
+      expect(await foreign.finishReply(finish)).toBe(false);
+      await foreign.dropReply(finish);
+      expect(await world.scoped().finishReply(finish)).toBe(true);
+    });
+
+    test('a scope sees its own beside the others', async () => {
+      const world = await open();
+      await fill(world, true);
+      const { task } = await world.submit({ scope: OTHER_SCOPE, contextId: 'mine' as ContextId });
+      const other = world.scoped(AGENT, OTHER_SCOPE);
+      expect((await other.listTasks({ pageItems: 10 })).items).toEqual([task]);
+      expect((await other.listSessions({ pageItems: 10 })).items).toMatchObject([{ contextId: 'mine' }]);
+      expect(await other.countTasks({})).toBe(1);
+    });
+  });
+}
