@@ -21,7 +21,7 @@ export function selectMemories(
   const text = `select ${MEMORY_COLUMNS}
     from ${d.table('memory')} m
     where m.agent = ${d.param(1)} and m.scope = ${d.param(2)}${query.source === undefined ? '' : ` and m.source = ${d.param(4)}`}
-    order by m.no desc
+    order by m.created_at desc, m.no desc
     limit ${d.param(3)}`;
   return { text, values };
 }

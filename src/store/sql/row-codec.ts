@@ -264,7 +264,7 @@ export function decodeArtifactEntry(row: ArtifactRow): ArtifactEntry {
   };
 }
 
-/** The idempotency row, joined with the task and the turn that the message became. */
+/** The idempotency row, joined with the task that the message went to. */
 export interface KnownMessageRow {
   readonly fingerprint: string;
   readonly fingerprint_version: number;

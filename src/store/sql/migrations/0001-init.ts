@@ -244,13 +244,14 @@ function idempotencyTables(d: Dialect): readonly string[] {
       state ${d.smallint} not null,
       task_no ${d.integer} references ${d.table('task')} (no) on delete cascade,
       turn_no ${d.integer},
+      message_seq ${d.integer},
       worker_no ${d.integer},
       fence ${d.integer},
       reply text,
       expires_at ${d.integer},
       primary key (agent, scope, message_id),
       constraint executing_has_a_worker check ((state = 0) = (worker_no is not null and fence is not null)),
-      constraint task_has_a_turn check ((state = 1) = (task_no is not null and turn_no is not null)),
+      constraint task_has_a_turn check ((state = 1) = (task_no is not null and turn_no is not null and message_seq is not null)),
       constraint reply_expires check ((state = 2) = (reply is not null and expires_at is not null))
     )${d.keyedTable}`,
     // Deleting a task forgets its messages.
