@@ -4,6 +4,8 @@ export { type Agent, type PolicyOptions, type ReplySkill, reply, skill, type Tas
 export {
   AgentCodeError,
   authRequired,
+  type Completion,
+  completed,
   Declined,
   Expired,
   Fail,

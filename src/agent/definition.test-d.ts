@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { defineAgent } from './define-agent.ts';
 import { reply, skill } from './definition.ts';
-import { inputRequired } from './errors.ts';
+import { completed, inputRequired } from './errors.ts';
 
 /*
  * What the compiler promises to authors. Nothing here runs: `npm run typecheck` reads it, and an `@ts-expect-error`
@@ -20,6 +20,7 @@ const typed = defineAgent({
       description: 'A report',
       input: Report,
       output: z.object({ url: z.string(), words: z.number().default(0) }),
+      say: (output) => `${output.words satisfies number} words at ${output.url}`,
       async run(turn) {
         turn.input.pages satisfies number; // the schema's default is applied
         const answer = await turn.ask('Publish?', {
@@ -77,6 +78,9 @@ reply({ description: 'x', output: z.object({ n: z.number() }), run: () => 'no' }
 reply({ description: 'x', run: () => inputRequired('Which one?') });
 
 skill({ description: 'x', run: () => inputRequired('Which one?') });
+skill({ description: 'x', output: z.object({ n: z.number() }), run: () => completed('Sent.') });
+// @ts-expect-error a reply is its answer: there is no task to complete
+reply({ description: 'x', run: () => completed('Sent.') });
 skill({ description: 'x', output: z.object({ n: z.number() }), run: () => inputRequired('Which one?') });
 skill({ description: 'x', run: async (turn) => turn.status('nothing to hand back') });
 skill({

@@ -1,5 +1,5 @@
 import type { Message } from '../model/message.ts';
-import type { Interruption } from './errors.ts';
+import type { Completion, Interruption } from './errors.ts';
 import type { Schema, SchemaInput, SchemaOutput } from './schema.ts';
 import type { BaseTurn, TaskTurn } from './turn.ts';
 
@@ -7,7 +7,7 @@ type OptionalSchema = Schema | undefined;
 type InputOf<S> = S extends Schema ? SchemaOutput<S> : string;
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler may end in a call that returns nothing
 type OutputOf<S> = S extends Schema ? SchemaInput<S> : string | undefined | void;
-type Returned<S> = OutputOf<S> | Interruption;
+type Returned<S> = OutputOf<S> | Interruption | Completion;
 
 /** How an agent, or one skill of it, treats its tasks. */
 export interface PolicyOptions {
@@ -41,6 +41,8 @@ export interface TaskSkill<I extends OptionalSchema = OptionalSchema, O extends 
   readonly kind: 'task';
   readonly input: I;
   readonly output: O;
+  /** What a person reads beside the output: a text part before the data part. */
+  say?(output: SchemaOutput<O>): string;
   readonly policy?: PolicyOptions;
   run(turn: TaskTurn<InputOf<I>>): Promise<Returned<O>> | Returned<O>;
 }
@@ -51,6 +53,8 @@ export interface ReplySkill<I extends OptionalSchema = OptionalSchema, O extends
   readonly kind: 'reply';
   readonly input: I;
   readonly output: O;
+  /** What a person reads beside the output: a text part before the data part. */
+  say?(output: SchemaOutput<O>): string;
   /** `none`: it only reads, so a repeat may run again and nothing is recorded. */
   readonly effect: 'none' | 'some';
   run(turn: BaseTurn<InputOf<I>>): Promise<OutputOf<O>> | OutputOf<O>;
@@ -61,6 +65,7 @@ export interface AnySkill extends SkillFacts {
   readonly kind: 'task' | 'reply';
   readonly input: OptionalSchema;
   readonly output: OptionalSchema;
+  say?(output: never): string;
   readonly policy?: PolicyOptions;
   readonly effect?: 'none' | 'some';
   run(turn: never): unknown;
@@ -71,6 +76,7 @@ export function skill<I extends OptionalSchema = undefined, O extends OptionalSc
   options: SkillFacts & {
     readonly input?: I;
     readonly output?: O;
+    say?(output: SchemaOutput<NoInfer<O>>): string;
     readonly policy?: PolicyOptions;
     run(turn: TaskTurn<InputOf<NoInfer<I>>>): Promise<Returned<NoInfer<O>>> | Returned<NoInfer<O>>;
   },
@@ -83,6 +89,7 @@ export function reply<I extends OptionalSchema = undefined, O extends OptionalSc
   options: SkillFacts & {
     readonly input?: I;
     readonly output?: O;
+    say?(output: SchemaOutput<NoInfer<O>>): string;
     readonly effect?: 'none' | 'some';
     run(turn: BaseTurn<InputOf<NoInfer<I>>>): Promise<OutputOf<NoInfer<O>>> | OutputOf<NoInfer<O>>;
   },

@@ -71,3 +71,24 @@ export function authRequired(text: string, data?: Json): Interruption {
 export function isInterruption(value: unknown): value is Interruption {
   return typeof value === 'object' && value !== null && interruption in value;
 }
+
+const completion = Symbol.for('holdfast.completion');
+
+/** What `completed` returns: the task ends COMPLETED with these words as its status message. */
+export interface Completion {
+  readonly [completion]: true;
+  readonly text: string;
+  readonly data?: Json;
+}
+
+/**
+ * Completes with a last word: the text becomes the message of the COMPLETED status, and no artifact `result` is made.
+ * For work whose outcome is in the artifacts already, or was only a deed.
+ */
+export function completed(text: string, data?: Json): Completion {
+  return { [completion]: true, text, ...(data === undefined ? {} : { data }) };
+}
+
+export function isCompletion(value: unknown): value is Completion {
+  return typeof value === 'object' && value !== null && completion in value;
+}

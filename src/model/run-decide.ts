@@ -14,7 +14,8 @@ import type { JournalWrite, NewDeadline, TaskWrite, TurnWrite } from './task-wri
 
 /** How a handler's run ended, as its executor saw it. */
 export type Ending =
-  | { readonly kind: 'succeeded' }
+  /** `message`: the handler returned `completed(…)`. */
+  | { readonly kind: 'succeeded'; readonly message?: Message }
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -52,9 +53,7 @@ export function decideSettle(view: TaskView, ending: Ending, facts: RunFacts): T
     return endTask(view, { state: 'canceled', outcome: outcomeUnderCancel(ending) });
   switch (ending.kind) {
     case 'succeeded':
-      return view.queued.length > 0
-        ? nextTurn(view, facts)
-        : endTask(view, { state: 'completed', outcome: 'succeeded' });
+      return view.queued.length > 0 ? nextTurn(view, ending, facts) : complete(view, ending);
     case 'failed':
       return fail(view, ending, facts);
     case 'rejected':
@@ -76,13 +75,28 @@ function outcomeUnderCancel(ending: Ending): RunOutcome {
     : 'canceled';
 }
 
-/** The turn is over and another message waits: the next turn begins in the same transaction, the task goes on working. */
-function nextTurn(view: TaskView, facts: RunFacts): TaskWrite {
+type Succeeded = Extract<Ending, { kind: 'succeeded' }>;
+
+function complete(view: TaskView, { message }: Succeeded): TaskWrite {
+  return endTask(view, {
+    state: 'completed',
+    outcome: 'succeeded',
+    ...(message === undefined ? {} : { message }),
+  });
+}
+
+/**
+ * The turn is over and another message waits: the next turn begins in the same transaction, the task goes on working.
+ * A last word of the turn that is over is said on the way.
+ */
+function nextTurn(view: TaskView, { message }: Succeeded, facts: RunFacts): TaskWrite {
   const next = view.queued[0];
   assert(next !== undefined, 'a turn is queued');
   const settled = settleRun(view, 'succeeded');
+  const said: readonly NewEvent[] =
+    message === undefined ? [] : [{ kind: 'status-changed', state: 'working', message }];
   return {
-    events: settled.events,
+    events: [...settled.events, ...said],
     runs: [...settled.runs, { kind: 'queue', run: { id: facts.runId, turnNo: next.turnNo, attempt: 1, delayMs: 0 } }],
     turns: [
       { kind: 'settle', turnNo: view.turn.turnNo },
