@@ -66,16 +66,13 @@ export interface GetExtendedAgentCardRequest {
 /** Reads parsed JSON of a `SendMessageRequest`. Throws InvalidParams that names every faulty field. */
 export function decodeSendMessageRequest(json: unknown): SendMessageRequest {
   return decodeWith(json, (reader) => {
-    const message = reader.object('message');
+    const sent = reader.object('message');
     if (!reader.has('message')) reader.problem('message', 'is required');
-    const configuration = reader.object('configuration');
+    const message = sent === undefined ? STAND_IN : decodeUserMessage(sent);
+    const configured = reader.object('configuration');
+    const configuration = configured === undefined ? defaultConfiguration : decodeConfiguration(configured);
     const metadata = reader.struct('metadata');
-    return {
-      ...decodeTenant(reader),
-      message: message === undefined ? STAND_IN : decodeUserMessage(message),
-      configuration: configuration === undefined ? defaultConfiguration : decodeConfiguration(configuration),
-      ...(metadata === undefined ? {} : { metadata }),
-    };
+    return { ...decodeTenant(reader), message, configuration, ...(metadata === undefined ? {} : { metadata }) };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
+import { fieldError } from '../../base/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import { idFault } from '../../model/ids.ts';
@@ -14,11 +15,11 @@ const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const WHOLE_REQUEST = 'request';
 
 /** Reads one request. `undefined` (no params, no body) is an empty one. Throws InvalidParams that names every faulty field. */
-export function decodeWith<T>(json: unknown, read: (reader: ObjectReader, problems: Problems) => T): T {
-  const problems = new Problems();
+export function decodeWith<T>(json: unknown, read: (reader: ObjectReader) => T): T {
   const request = json === undefined ? {} : json;
-  if (!isJsonObject(request)) problems.add(WHOLE_REQUEST, `must be an object, not ${kindOf(request)}`);
-  const value = read(new ObjectReader(isJsonObject(request) ? request : {}, problems), problems);
+  if (!isJsonObject(request)) throw fieldError(WHOLE_REQUEST, `must be an object, not ${kindOf(request)}`);
+  const problems = new Problems();
+  const value = read(new ObjectReader(request, problems));
   problems.throwIfAny();
   return value;
 }
@@ -189,9 +190,10 @@ export class ObjectReader {
   }
 
   objects(name: string, count: ItemCount): readonly ObjectReader[] {
-    return this.#items(name, count).map((item, index) => {
-      if (!isJsonObject(item)) this.problem(`${name}[${index}]`, `must be an object, not ${kindOf(item)}`);
-      return new ObjectReader(isJsonObject(item) ? item : {}, this.#problems, { parent: this, name, index });
+    return this.#items(name, count).flatMap((item, index) => {
+      if (isJsonObject(item)) return [new ObjectReader(item, this.#problems, { parent: this, name, index })];
+      this.problem(`${name}[${index}]`, `must be an object, not ${kindOf(item)}`);
+      return [];
     });
   }
 
