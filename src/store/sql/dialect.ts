@@ -44,6 +44,8 @@ export interface Dialect {
   list(values: readonly string[] | readonly number[]): SqlValue;
   /** The larger of two values. With a null among them SQLite says null and PostgreSQL the other, so neither may be null. */
   greatest(a: string, b: string): string;
+  /** The instant that the `n`-th parameter holds; on PostgreSQL the database's own clock where it holds null. */
+  moment(n: number): string;
   /** 64 bits: row numbers, seqs, instants. */
   readonly integer: string;
   /** 32 bits: states, kinds, counters of few. */
@@ -64,6 +66,7 @@ export const sqliteDialect: Dialect = {
   anyOf: (n) => `in (select value from json_each(?${n}))`,
   list: (values) => JSON.stringify(values),
   greatest: (a, b) => `max(${a}, ${b})`,
+  moment: (n) => `?${n}`,
   integer: 'integer',
   smallint: 'integer',
   bytes: 'blob',
@@ -82,6 +85,9 @@ export function postgresDialect(schema: string): Dialect {
     anyOf: (n) => `= any ($${n})`,
     list: (values) => values,
     greatest: (a, b) => `greatest(${a}, ${b})`,
+    // `clock_timestamp` goes on while a transaction waits; `now()` would be the time at which it began.
+    // In a sub-select it is asked once a statement, so an index may be searched by it.
+    moment: (n) => `(select coalesce($${n}::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint))`,
     integer: 'bigint',
     smallint: 'int',
     bytes: 'bytea',

@@ -32,20 +32,20 @@ export function selectNextRunnableAt(d: Dialect, agents: readonly string[]): Sta
 }
 
 /** The column `task_no`: waiting runs whose time has come, earliest first. Rides on `run_timer`. */
-export function selectDueTimers(d: Dialect, now: number, itemsMax: number): Statement {
+export function selectDueTimers(d: Dialect, now: number | null, itemsMax: number): Statement {
   const text = `select task_no
     from ${d.table('run')}
-    where state = ${WAITING} and runnable_at is not null and runnable_at <= ${d.param(1)}
+    where state = ${WAITING} and runnable_at is not null and runnable_at <= ${d.moment(1)}
     order by runnable_at, task_no
     limit ${d.param(2)}`;
   return { text, values: [now, itemsMax] };
 }
 
 /** The column `task_no`: tasks whose deadline has passed, earliest first. Rides on `task_deadline`. */
-export function selectDueDeadlines(d: Dialect, now: number, itemsMax: number): Statement {
+export function selectDueDeadlines(d: Dialect, now: number | null, itemsMax: number): Statement {
   const text = `select no as task_no
     from ${d.table('task')}
-    where deadline_at is not null and deadline_at <= ${d.param(1)}
+    where deadline_at is not null and deadline_at <= ${d.moment(1)}
     order by deadline_at, no
     limit ${d.param(2)}`;
   return { text, values: [now, itemsMax] };
