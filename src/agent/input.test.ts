@@ -109,6 +109,12 @@ describe('a refused input', () => {
       'a[1].b must be a whole number',
     ],
     [z.strictObject({ a: z.int() }), { a: 1, b: 2 }, 'the input must not have "b"'],
+    [z.union([z.string(), z.object({ a: z.string() })]), { a: 1 }, 'a must be text'],
+    [
+      z.union([z.object({ a: z.int() }), z.object({ b: z.int() })]),
+      { c: 1 },
+      'the input fits none of the forms that are taken',
+    ],
     [z.object({ a: z.string('must be the name of a city') }), { a: 1 }, 'a must be the name of a city'],
     [z.object({ a: z.string('No city!') }), { a: 1 }, 'a is refused: No city!'],
   ])('reads well: %#', async (schema, value, sentence) => {

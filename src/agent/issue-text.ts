@@ -50,6 +50,8 @@ function phrase(facts: IssueFacts, message: string): string | undefined {
       return bound(facts, { limit: facts.minimum, least: true });
     case 'too_big':
       return bound(facts, { limit: facts.maximum, least: false });
+    case 'invalid_union':
+      return 'fits none of the forms that are taken';
     case 'unrecognized_keys':
       return Array.isArray(facts.keys)
         ? `must not have ${facts.keys.map((key) => JSON.stringify(key)).join(', ')}`

@@ -38,13 +38,18 @@ export function jsonSchemaOf(schema: Schema): JsonObject | undefined {
  */
 export function flatJsonSchema(schema: Schema): JsonObject | undefined {
   const full = jsonSchemaOf(schema);
-  if (full === undefined) return undefined;
+  if (full === undefined || saysNothing(full)) return undefined;
   if (full.type !== 'object' || !isJsonObject(full.properties)) return flatProperty(full);
   const properties = Object.entries(full.properties).map(([name, property]): [string, Json] => [
     name,
     isJsonObject(property) ? flatProperty(property) : property,
   ]);
   return pick(full, ['type', 'title', 'description', 'required'], { properties: Object.fromEntries(properties) });
+}
+
+/** `{}` takes anything: text then goes to the handler's schema as it is. */
+function saysNothing(schema: JsonObject): boolean {
+  return Object.keys(schema).every((word) => word === 'title' || word === 'description' || word === 'default');
 }
 
 const PRIMITIVE_WORDS = [
