@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { type ServerProcess, startServer } from '../test/support/server-process.ts';
 import { eventsPerSecond, firstEventMs, openTarget, sendsPerSecond } from './load.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
 
 interface Contestant {
   readonly name: string;
@@ -82,7 +82,7 @@ type Figures = Map<string, number[]>;
 
 async function round(contestant: Contestant, figures: Figures): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'holdfast-bench-'));
-  const server = await startServer(contestant.args(folder));
+  const server = await startServer({ args: contestant.args(folder) });
   try {
     await sendsPerSecond(openTarget(server.url), { clients: 8, durationMs: 500 });
     for (const measure of measures) {
@@ -91,7 +91,7 @@ async function round(contestant: Contestant, figures: Figures): Promise<void> {
       process.stderr.write(`  ${contestant.name}: ${measure.name} ${value.toFixed(1)}${measure.unit}\n`);
     }
   } finally {
-    await server.stop();
+    await server.kill();
     rmSync(folder, { recursive: true, force: true });
   }
 }
