@@ -23,7 +23,13 @@ export function artifactEffect(event: StoredEvent): ArtifactEffect | undefined {
   if (event.append && event.header === undefined) {
     return event.lastChunk ? { kind: 'close', artifactId: event.artifactId, closedSeq: event.seq } : undefined;
   }
-  const entry: ArtifactEntry = {
+  const entry = openedEntry(event);
+  return event.append ? { kind: 'open', entry } : { kind: 'put', entry, keepHeader: event.header === undefined };
+}
+
+/** The row that an update opens. */
+export function openedEntry(event: StoredEvent & { readonly kind: 'artifact-updated' }): ArtifactEntry {
+  return {
     artifactId: event.artifactId,
     origin: event.origin,
     turnNo: event.turnNo,
@@ -32,5 +38,4 @@ export function artifactEffect(event: StoredEvent): ArtifactEffect | undefined {
     baseSeq: event.seq,
     ...(event.lastChunk ? { closedSeq: event.seq } : {}),
   };
-  return event.append ? { kind: 'open', entry } : { kind: 'put', entry, keepHeader: event.header === undefined };
 }
