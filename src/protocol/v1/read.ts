@@ -50,7 +50,7 @@ export class ObjectReader {
     place?: { readonly parent: ObjectReader; readonly name: string; readonly index?: number },
   ) {
     this.#json = json;
-    this.#mayBeSnake = Object.keys(json).some((name) => name.includes('_'));
+    this.#mayBeSnake = hasSnakeName(json);
     this.#problems = problems;
     this.#parent = place?.parent;
     this.#name = place?.name ?? '';
@@ -190,11 +190,12 @@ export class ObjectReader {
   }
 
   objects(name: string, count: ItemCount): readonly ObjectReader[] {
-    return this.#items(name, count).flatMap((item, index) => {
-      if (isJsonObject(item)) return [new ObjectReader(item, this.#problems, { parent: this, name, index })];
-      this.problem(`${name}[${index}]`, `must be an object, not ${kindOf(item)}`);
-      return [];
+    const readers: ObjectReader[] = [];
+    this.#items(name, count).forEach((item, index) => {
+      if (isJsonObject(item)) readers.push(new ObjectReader(item, this.#problems, { parent: this, name, index }));
+      else this.problem(`${name}[${index}]`, `must be an object, not ${kindOf(item)}`);
     });
+    return readers;
   }
 
   strings(name: string, count: ItemCount): readonly string[] {
@@ -256,6 +257,11 @@ export class ObjectReader {
     this.problem(name, `is given twice, as ${name} and as ${snake}`);
     return undefined;
   }
+}
+
+function hasSnakeName(json: JsonObject): boolean {
+  for (const name in json) if (name.includes('_')) return true;
+  return false;
 }
 
 const snakeNames = new Map<string, string>();
