@@ -89,6 +89,15 @@ describe('frames', () => {
   });
 });
 
+test('a run that becomes known during a stream is named from then on', () => {
+  const known = new Map<RunNo, RunId>();
+  const write = createStreamWriter({ ...task, runIdOf: (runNo) => known.get(runNo) });
+  const event = chunk([{ kind: 'text', text: 'a' }], { runNo: 9 as RunNo });
+  expect(write(event)).not.toContain('runId');
+  known.set(9 as RunNo, 'r9' as RunId);
+  expect(write(event)).toContain('"runId":"r9"');
+});
+
 const others: Record<string, NewEvent> = {
   'task-created': { kind: 'task-created' },
   'message-received': {

@@ -77,9 +77,9 @@ export function createStreamWriter(task: StreamTask): (event: StoredEvent) => st
   const correlation = JSON.stringify(correlationOf(task)).slice(0, -1);
   const closing = `"metadata":{${quote(CORRELATION_KEY)}:${correlation}`;
   const quoteArtifactId = keepLast<ArtifactId>(quote);
-  const writeRunId = keepLast<RunNo>((runNo) => {
+  const writeRunId = keepLast<RunNo, string | undefined>((runNo) => {
     const runId = task.runIdOf?.(runNo);
-    return runId === undefined ? '' : `,"runId":${quote(runId)}`;
+    return runId === undefined ? undefined : `,"runId":${quote(runId)}`;
   });
   return (event) => {
     if (event.kind !== 'artifact-updated' || event.header !== undefined || event.origin !== 'output') {
@@ -87,7 +87,7 @@ export function createStreamWriter(task: StreamTask): (event: StoredEvent) => st
       return update === undefined ? undefined : JSON.stringify(update);
     }
     const flags = `${event.append ? '"append":true,' : ''}${event.lastChunk ? '"lastChunk":true,' : ''}`;
-    const runId = event.runNo === undefined ? '' : writeRunId(event.runNo);
+    const runId = event.runNo === undefined ? '' : (writeRunId(event.runNo) ?? '');
     return `${opening}${quoteArtifactId(event.artifactId)},"parts":${partsText(event.parts)}},${flags}${closing}${runId},"seq":${event.seq}}}}}`;
   };
 }
@@ -108,11 +108,11 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Remembers the last result: chunks of one artifact and one run follow each other. */
-function keepLast<Key>(write: (key: Key) => string): (key: Key) => string {
-  let last: { readonly key: Key; readonly text: string } | undefined;
+/** Remembers the last result, since chunks of one artifact and one run follow each other. Undefined may be known later: it is not kept. */
+function keepLast<Key, Text extends string | undefined = string>(write: (key: Key) => Text): (key: Key) => Text {
+  let last: { readonly key: Key; readonly text: Text } | undefined;
   return (key) => {
-    if (last === undefined || last.key !== key) last = { key, text: write(key) };
+    if (last === undefined || last.key !== key || last.text === undefined) last = { key, text: write(key) };
     return last.text;
   };
 }
