@@ -10,15 +10,15 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 /**
  * The text under which the journal keeps a value: JSON, and Date, Map, Set, bigint, bytes, URL, undefined, -0, NaN and
  * the infinities. Functions, symbols, promises, class instances and cycles are refused, and so is more than 1 MiB;
- * `owner` begins the error's sentence, which names the path: `Step "load" returned a function at value.client.send`.
+ * `beginning` begins the error's sentence, which names the path: `Step "load" returned a function at value.client.send`.
  */
-export function encodeJournalValue(value: unknown, owner: string): string {
-  const text = write(value, { owner, path: 'value', ancestors: [] });
+export function encodeJournalValue(value: unknown, beginning: string): string {
+  const text = write(value, { beginning, path: 'value', ancestors: [] });
   const bytes = text.length * 3 > limits.journalValueBytesMax ? Buffer.byteLength(text) : 0;
   if (bytes > limits.journalValueBytesMax) {
     throw new AgentCodeError(
       'journal-value',
-      `${owner} returned ${bytes} bytes; the journal keeps at most ${limits.journalValueBytesMax} of one value. Keep large data elsewhere and return its address.`,
+      `${beginning} ${bytes} bytes; the journal keeps at most ${limits.journalValueBytesMax} of one value. Keep large data elsewhere and return its address.`,
     );
   }
   return text;
@@ -31,7 +31,7 @@ export function decodeJournalValue(text: string): unknown {
 }
 
 interface Place {
-  readonly owner: string;
+  readonly beginning: string;
   readonly path: string;
   /** The objects that this place lies in; one that comes again is a cycle. */
   readonly ancestors: object[];
@@ -137,7 +137,7 @@ function nameOf(value: object): string {
 function refuse(place: Place, what: string): never {
   throw new AgentCodeError(
     'journal-value',
-    `${place.owner} returned ${what} at ${place.path}. The journal keeps JSON and Date, Map, Set, bigint, bytes, URL and undefined.`,
+    `${place.beginning} ${what} at ${place.path}. The journal keeps JSON and Date, Map, Set, bigint, bytes, URL and undefined.`,
   );
 }
 
