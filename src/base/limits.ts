@@ -17,6 +17,9 @@ export const limits = {
   emitBytesMax: 1024 * 1024,
   ringEventsMax: 1024, // events kept for local followers, per task with followers
   ringBytesMax: 1024 * 1024,
+  ringsBytesMax: 64 * 1024 * 1024, // all rings of a process; above it each gets an even share
+  idleRingsMax: 512, // rings of tasks that nobody follows yet, so that the follower of a fresh message reads no store
+  idleRingsBytesMax: 4 * 1024 * 1024,
   frameBacklogBytesMax: 256 * 1024, // unread bytes per stream before its reader falls back to the store
   journalValueBytesMax: 1024 * 1024,
   commandTriesMax: 8, // decide again this often when the task moved, then `overloaded`

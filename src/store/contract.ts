@@ -158,6 +158,12 @@ export interface SystemStore {
   /** Tasks with a run that is leased to a dead worker, to one that does not exist, or to none; and live tasks that have no active run though their state asks for one. */
   orphans(itemsMax: number): Promise<readonly TaskNo[]>;
 
+  /**
+   * Runs that are leased to this worker now. A worker that does not execute one of them lost the answer to its grant;
+   * a store whose commits never end in doubt need not offer it.
+   */
+  leasedTo?(workerNo: WorkerNo): Promise<readonly { readonly taskNo: TaskNo; readonly fence: Fence }[]>;
+
   readSessionState(sessionNo: SessionNo, key: string): Promise<string | undefined>;
 
   /** Writes one slice; `blobNo` absent opens a new blob. Each slice is a commit of its own. Staged blobs that no event took up are removed by `dropStagedBlobs`. */
