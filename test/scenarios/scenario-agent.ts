@@ -93,53 +93,55 @@ function workSkills(gates: Gates) {
 
 /** Skills that wait for the caller. */
 const waitingSkills = {
-    ask: skill({
-      description: 'Asks how many.',
-      async run(turn) {
-        const { count } = await turn.ask('How many?', { schema: z.object({ count: z.number().int().positive() }) });
-        return `${count} it is`;
-      },
-    }),
-    signin: skill({
-      description: 'Wants a sign-in.',
-      async run(turn) {
-        await turn.authorize({ scheme: 'oauth2', url: 'https://id.example/login' });
-        return 'signed in';
-      },
-    }),
-    'ask-by-return': skill({
-      description: 'Ends its turn asking.',
-      run: (turn) => (turn.history.length === 0 ? inputRequired('More?') : `got ${turn.text}`),
-    }),
-    'signin-by-return': skill({
-      description: 'Ends its turn wanting a sign-in.',
-      run: (turn) => (turn.history.length === 0 ? authRequired('Sign in please') : 'in'),
-    }),
+  ask: skill({
+    description: 'Asks how many.',
+    async run(turn) {
+      const { count } = await turn.ask('How many?', { schema: z.object({ count: z.number().int().positive() }) });
+      return `${count} it is`;
+    },
+  }),
+  signin: skill({
+    description: 'Wants a sign-in.',
+    async run(turn) {
+      await turn.authorize({ scheme: 'oauth2', url: 'https://id.example/login' });
+      return 'signed in';
+    },
+  }),
+  'ask-by-return': skill({
+    description: 'Ends its turn asking.',
+    run: (turn) => (turn.history.length === 0 ? inputRequired('More?') : `got ${turn.text}`),
+  }),
+  'signin-by-return': skill({
+    description: 'Ends its turn wanting a sign-in.',
+    run: (turn) => (turn.history.length === 0 ? authRequired('Sign in please') : 'in'),
+  }),
 };
 
 /** Skills that end badly, are choosy, or only reply. */
 const otherSkills = {
-    fail: skill({
-      description: 'Fails.',
-      run: () => {
-        throw new Fail('no luck', { code: 'LUCK' });
-      },
-    }),
-    crash: skill({
-      description: 'Throws what nobody should read.',
-      run: () => {
-        throw new Error('password=hunter2');
-      },
-    }),
-    reject: skill({
-      description: 'Rejects.',
-      run: () => {
-        throw new Reject('not for me');
-      },
-    }),
-    typed: skill({
-      description: 'Takes typed input.',
-      input: z.object({ order: z.string().regex(/^[A-Z]\d+$/), cents: z.number().int().positive() }),
-    picky: skill({ description: 'Takes images only.', inputModes: ['image/png'], run: () => 'seen' }),
-    ping: reply({ description: 'Answers at once.', run: (turn) => `pong ${turn.text}` }),
+  fail: skill({
+    description: 'Fails.',
+    run: () => {
+      throw new Fail('no luck', { code: 'LUCK' });
+    },
+  }),
+  crash: skill({
+    description: 'Throws what nobody should read.',
+    run: () => {
+      throw new Error('password=hunter2');
+    },
+  }),
+  reject: skill({
+    description: 'Rejects.',
+    run: () => {
+      throw new Reject('not for me');
+    },
+  }),
+  typed: skill({
+    description: 'Takes typed input.',
+    input: z.object({ order: z.string().regex(/^[A-Z]\d+$/), cents: z.number().int().positive() }),
+    run: (turn) => `${turn.input.order}:${turn.input.cents}`,
+  }),
+  picky: skill({ description: 'Takes images only.', inputModes: ['image/png'], run: () => 'seen' }),
+  ping: reply({ description: 'Answers at once.', run: (turn) => `pong ${turn.text}` }),
 };
