@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../model/journal.ts';
 import type { JournalWrite } from '../../model/task-write.ts';
 import { openedEntry } from '../artifact-effect.ts';
 import { frozenCopy, holdsBytes } from './frozen.ts';
-import type { TaskRecord } from './records.ts';
+import type { SessionRecord, TaskRecord } from './records.ts';
 import type { TaskDraft } from './task-draft.ts';
 
 /** Puts a draft that was checked in place of what it was made from. Nothing in here can fail half way. */
@@ -22,10 +22,7 @@ export function applyDraft(draft: TaskDraft, messageSeq: Seq | undefined): void 
   }
   record.turns = draft.turns;
   for (const write of draft.journal) putJournal(record, write);
-  for (const [key, value] of draft.sessionState) {
-    if (value === undefined) record.session.state.delete(key);
-    else record.session.state.set(key, value);
-  }
+  for (const [key, value] of draft.sessionState) putSessionState(record.session, key, value);
   for (const blobNo of draft.blobs) tables.blobs.takeUp(blobNo, record.task.no);
   if (isNew) tables.addTask(record);
   else tables.moveTask(record, before.state);
@@ -44,10 +41,18 @@ function addEvent(record: TaskRecord, event: StoredEvent): void {
   else if (event.kind === 'artifact-updated' || event.kind === 'artifact-discarded') changeArtifact(record, event);
 }
 
+function putSessionState(session: SessionRecord, key: string, value: string | undefined): void {
+  session.state ??= new Map();
+  if (value === undefined) session.state.delete(key);
+  else session.state.set(key, value);
+}
+
 function changeArtifact(
-  { artifacts }: TaskRecord,
+  record: TaskRecord,
   event: StoredEvent & { readonly kind: 'artifact-updated' | 'artifact-discarded' },
 ): void {
+  record.artifacts ??= new Map();
+  const { artifacts } = record;
   const known = artifacts.get(event.artifactId);
   if (event.kind === 'artifact-discarded') artifacts.delete(event.artifactId);
   else if (known === undefined) {
@@ -63,10 +68,8 @@ function changeArtifact(
 
 function putJournal(record: TaskRecord, write: JournalWrite): void {
   const { turnNo, ...entry } = write;
-  let journal = record.journal.get(turnNo);
-  if (journal === undefined) {
-    journal = new Map<string, JournalEntry>();
-    record.journal.set(turnNo, journal);
-  }
+  record.journal ??= new Map();
+  const journal = record.journal.get(turnNo) ?? new Map<string, JournalEntry>();
+  record.journal.set(turnNo, journal);
   journal.set(entry.key, frozenCopy(entry));
 }

@@ -1,4 +1,6 @@
-import type { StoredEvent } from '../../model/event.ts';
+import type { Instant } from '../../base/clock.ts';
+import type { NewEvent, StoredEvent } from '../../model/event.ts';
+import type { Seq } from '../../model/ids.ts';
 import type { Part } from '../../model/message.ts';
 
 /**
@@ -7,6 +9,18 @@ import type { Part } from '../../model/message.ts';
  */
 export function frozenCopy<Value>(value: Value): Value {
   return copyOf(value) as Value;
+}
+
+/** A frozen copy of an event in its place. */
+export function frozenEvent(event: NewEvent, seq: Seq, at: Instant): StoredEvent {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(event)) {
+    const inner = (event as Record<string, unknown>)[key];
+    if (inner !== undefined) copy[key] = copyOf(inner);
+  }
+  copy.seq = seq;
+  copy.at = at;
+  return Object.freeze(copy) as StoredEvent;
 }
 
 function copyOf(value: unknown): unknown {

@@ -183,7 +183,7 @@ class MemorySystemStore implements SystemStore {
   }
 
   async readSessionState(sessionNo: SessionNo, key: string): Promise<string | undefined> {
-    return this.#open().sessions.get(sessionNo)?.state.get(key);
+    return this.#open().sessions.get(sessionNo)?.state?.get(key);
   }
 
   async stageSlice({ blobNo, sliceNo, data }: StageRequest): Promise<BlobNo> {

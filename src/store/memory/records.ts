@@ -25,12 +25,12 @@ export interface TaskRecord {
   readonly log: StoredEvent[];
   /** Messages and statuses, which make the history. */
   readonly speech: SpeechEvent[];
-  /** In the order of their opening. */
-  readonly artifacts: Map<ArtifactId, ArtifactRecord>;
+  /** In the order of their opening. This map and the journal are made when they are needed: most tasks are many and small. */
+  artifacts: Map<ArtifactId, ArtifactRecord> | undefined;
   runs: readonly Run[];
   activeRun: Run | undefined;
   turns: readonly TurnRecord[];
-  readonly journal: Map<TurnNo, Map<string, JournalEntry>>;
+  journal: Map<TurnNo, Map<string, JournalEntry>> | undefined;
   /** Whether any event carries bytes, which are copied for each reader. */
   holdsBytes: boolean;
 }
@@ -48,7 +48,7 @@ export interface TurnRecord {
 
 export interface SessionRecord {
   readonly session: Session;
-  readonly state: Map<string, string>;
+  state: Map<string, string> | undefined;
 }
 
 export interface WorkerRecord {

@@ -50,6 +50,7 @@ export class ScopedMemories {
       .map(({ memory }) => memory)
       .filter(({ source }) => query.source === undefined || source === query.source)
       .reverse()
+      .sort((a, b) => b.createdAt - a.createdAt)
       .slice(0, query.itemsMax);
   }
 

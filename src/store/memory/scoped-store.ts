@@ -84,12 +84,12 @@ export class ScopedMemoryStore implements ScopedStore {
   }
 
   async listArtifacts(taskId: TaskId): Promise<readonly ArtifactEntry[] | undefined> {
-    return ifThere(this.#task(taskId), ({ artifacts }) => [...artifacts.values()].map(({ entry }) => entry));
+    return ifThere(this.#task(taskId), ({ artifacts }) => [...(artifacts?.values() ?? [])].map(({ entry }) => entry));
   }
 
   async readArtifact(taskId: TaskId, artifactId: ArtifactId): Promise<Artifact | undefined> {
     return ifThere(this.#task(taskId), (record) =>
-      ifThere(record.artifacts.get(artifactId), (artifact) => owned(record, artifactOfRecord(artifact))),
+      ifThere(record.artifacts?.get(artifactId), (artifact) => owned(record, artifactOfRecord(artifact))),
     );
   }
 

@@ -26,7 +26,7 @@ export function viewOf(record: TaskRecord): TaskView {
 }
 
 function journalOf(record: TaskRecord, turnNo: TaskView['turn']['turnNo']): readonly JournalEntry[] {
-  return [...(record.journal.get(turnNo)?.values() ?? [])];
+  return [...(record.journal?.get(turnNo)?.values() ?? [])];
 }
 
 function isOpenSuspension(entry: JournalEntry): boolean {
@@ -36,7 +36,7 @@ function isOpenSuspension(entry: JournalEntry): boolean {
 export function snapshotOf(record: TaskRecord, want: SnapshotWant): Snapshot {
   const content = {
     ...speechOf(record.speech, want.historyMax),
-    artifacts: want.artifacts ? [...record.artifacts.values()].map(artifactOfRecord) : [],
+    artifacts: want.artifacts ? [...(record.artifacts?.values() ?? [])].map(artifactOfRecord) : [],
   };
   return { task: record.task, content: owned(record, content) };
 }
@@ -80,10 +80,14 @@ export function eventsOf(
   return owned(record, events);
 }
 
-/** A page of rows, newest status first. One pass that keeps the best few: a scope of many rows is not sorted for a page of fifty. */
+/**
+ * A page of rows, newest status first. One pass that keeps the best few: a scope of many rows is not sorted for a page of
+ * fifty. It begins at the newest row, since most rows move seldom, so that few of the others displace one.
+ */
 export function pageOf(records: readonly TaskRecord[], query: TaskQuery): Page<Task> {
   const best: Task[] = [];
-  for (const { task } of records) {
+  for (let at = records.length - 1; at >= 0; at -= 1) {
+    const { task } = records[at] as TaskRecord;
     if (!matches(task, query) || !isAfter(task, query.after)) continue;
     const worst = best.at(-1);
     if (best.length > query.pageItems && worst !== undefined && order(worst, task) < 0) continue;

@@ -64,11 +64,11 @@ function emptyRecord(tables: Tables, { scope, request }: Submit, session: Sessio
     session,
     log: [],
     speech: [],
-    artifacts: new Map(),
+    artifacts: undefined,
     runs: [],
     activeRun: undefined,
     turns: [],
-    journal: new Map(),
+    journal: undefined,
     holdsBytes: false,
   };
 }
@@ -80,7 +80,7 @@ function sessionOf(tables: Tables, { agent, scope, request }: Submit): SessionRe
   if (known !== undefined) return known;
   assert(!tables.threadIds.has(threadId), 'a thread id is used once');
   const no = (tables.last.session + 1) as SessionNo;
-  return { session: Object.freeze({ no, agent, contextId, threadId, createdAt: tables.now() }), state: new Map() };
+  return { session: Object.freeze({ no, agent, contextId, threadId, createdAt: tables.now() }), state: undefined };
 }
 
 function openSession(tables: Tables, scope: Scope, record: SessionRecord): void {
