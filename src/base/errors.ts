@@ -7,6 +7,8 @@ export type ErrorCode =
   | 'invalid_request'
   | 'method_not_found'
   | 'route_not_found'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
   | 'invalid_argument'
   | 'message_id_conflict'
   | 'unauthenticated'

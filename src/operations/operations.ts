@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Artifact, ArtifactEntry } from '../model/artifact.ts';
 import type { Cursor } from '../model/cursor.ts';
 import type { StoredEvent } from '../model/event.ts';
-import type { ContextId, Seq, TaskId } from '../model/ids.ts';
+import type { ContextId, RunId, Seq, TaskId } from '../model/ids.ts';
 import type { Message } from '../model/message.ts';
 import type { Run } from '../model/run.ts';
 import type { Caller } from '../model/scope.ts';
@@ -43,6 +43,8 @@ export interface StreamEvent {
   readonly event: StoredEvent;
   /** The task's identity and correlation; state columns may be older than the event. */
   readonly task: Task;
+  /** The run that wrote the event, where a run did. */
+  readonly runId?: RunId;
 }
 /** `going-away`: the server stops, the log goes on. `gone`: the task was deleted. */
 export type StreamItem = StreamEvent | { readonly kind: 'going-away' } | { readonly kind: 'gone' };
@@ -84,7 +86,7 @@ export interface A2aOperations {
 
 export interface EventPage {
   readonly task: Task;
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly StreamEvent[];
   readonly headSeq: Seq;
 }
 

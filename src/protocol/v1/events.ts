@@ -11,6 +11,8 @@ import { encodeBase64, encodePart } from './parts.ts';
 export interface StreamTask extends CorrelatedTask {
   /** The id of a run of this task, where the reader of the stream knows it. */
   runIdOf?(runNo: RunNo): RunId | undefined;
+  /** The run whose status is being written; a status names no run of its own. */
+  currentRunId?(): RunId | undefined;
 }
 
 type EventOf<Kind extends StoredEvent['kind']> = Extract<StoredEvent, { readonly kind: Kind }>;
@@ -64,7 +66,7 @@ function encodeDiscard(event: EventOf<'artifact-discarded'>, task: StreamTask): 
 }
 
 function correlationMetadata(event: StoredEvent & { readonly runNo?: RunNo }, task: StreamTask): JsonObject {
-  const runId = event.runNo === undefined ? undefined : task.runIdOf?.(event.runNo);
+  const runId = event.runNo === undefined ? task.currentRunId?.() : task.runIdOf?.(event.runNo);
   return { [CORRELATION_KEY]: correlationOf(task, { seq: event.seq, ...(runId === undefined ? {} : { runId }) }) };
 }
 
