@@ -140,15 +140,16 @@ function describeCopies(open: OpenWorld): void {
       emitNo: 0,
       facts: eventFacts(chunk(grant, { parts: [raw] })),
     });
-    const before = structuredClone(await world.everything(task));
+    const named = structuredClone(task);
+    const before = structuredClone(await world.everything(named));
     const material = structuredClone(await world.store.readTurn(grant));
     deface(events);
     deface(task);
     deface(await world.store.readTurn(grant));
-    deface(await world.everything(task));
+    deface(await world.everything(named));
     deface(await world.scoped(AGENT, SCOPE).listTasks({ pageItems: 5 }));
     deface(await world.scoped(AGENT, SCOPE).listSessions({ pageItems: 5 }));
-    expect(await world.everything(task)).toEqual(before);
+    expect(await world.everything(named)).toEqual(before);
     expect(await world.store.readTurn(grant)).toEqual(material);
   });
 }

@@ -1,0 +1,166 @@
+import { CodedError } from '../../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { isIoError, toStoreError } from './sqlite-errors.ts';
+
+/** More in one commit would hold the event loop longer than a request should wait. */
+export const BATCH_WRITES_MAX = 512;
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+
+interface PendingWrite {
+  readonly work: () => unknown;
+  readonly bytes: number;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Outcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+type BatchResult =
+  | { readonly kind: 'committed'; readonly outcomes: readonly Outcome[] }
+  /** Nothing of the batch is there. */
+  | { readonly kind: 'undone'; readonly error: unknown }
+  | { readonly kind: 'not-begun'; readonly error: unknown };
+
+/**
+ * Runs writes, which are synchronous closures, back to back: all that were handed in during one turn of the event loop
+ * share one transaction and its one wait for the disk, each in a savepoint of its own. Nobody hears of his write before the commit.
+ *
+ * - A write that throws is undone alone; the others of its batch stand.
+ * - When SQLite has undone the whole transaction (a full disk may do so at any statement), nothing of the batch is there:
+ *   every write runs again, in a transaction of its own, and gets an answer of its own.
+ * - An I/O error at the commit leaves unknown what the file holds. The process must not go on as if it knew: `onFatal`.
+ */
+export class WriteQueue {
+  readonly #connection: Connection;
+  readonly #onFatal: (error: Error) => void;
+  #pending: PendingWrite[] = [];
+  #isScheduled = false;
+  #refusal: Error | undefined;
+
+  constructor(connection: Connection, onFatal: (error: Error) => void) {
+    this.#connection = connection;
+    this.#onFatal = onFatal;
+  }
+
+  /** `work` may run more than once and keeps nothing but what it returns; `bytes` is about what it writes. */
+  write<T>(bytes: number, work: () => T): Promise<T> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ work, bytes, resolve: resolve as (value: never) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what is in hand, at once, and takes no more. */
+  close(): void {
+    if (this.#refusal !== undefined) return;
+    while (this.#pending.length > 0) this.#commitBatch(this.#takeBatch());
+    this.#refusal ??= new CodedError('unavailable', { message: 'The store is closed.' });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.#pending.length > 0) this.#commitBatch(this.#takeBatch());
+      if (this.#pending.length > 0) this.#schedule();
+    });
+  }
+
+  #takeBatch(): readonly PendingWrite[] {
+    let bytes = 0;
+    let count = 0;
+    for (const write of this.#pending) {
+      bytes += write.bytes;
+      if (count === BATCH_WRITES_MAX || (count > 0 && bytes > BATCH_BYTES_MAX)) break;
+      count += 1;
+    }
+    return this.#pending.splice(0, count);
+  }
+
+  #commitBatch(batch: readonly PendingWrite[]): void {
+    const result: BatchResult =
+      this.#refusal === undefined ? this.#tryBatch(batch) : { kind: 'not-begun', error: undefined };
+    if (result.kind === 'committed') answer(batch, result.outcomes);
+    else if (this.#refusal !== undefined) rejectAll(batch, this.#refusal);
+    // A lock that another program holds would hold up each write of the batch in turn, so all of them hear of it at once.
+    else if (result.kind === 'not-begun' || batch.length === 1) rejectAll(batch, toStoreError(result.error));
+    else for (const write of batch) this.#commitBatch([write]);
+  }
+
+  #tryBatch(batch: readonly PendingWrite[]): BatchResult {
+    try {
+      this.#connection.runRaw('begin immediate');
+    } catch (error) {
+      return { kind: 'not-begun', error };
+    }
+    try {
+      const outcomes = batch.length === 1 ? batch.map(runAlone) : batch.map((write) => this.#runInSavepoint(write));
+      this.#commit();
+      return { kind: 'committed', outcomes };
+    } catch (error) {
+      this.#rollback();
+      return { kind: 'undone', error };
+    }
+  }
+
+  /** Throws when the failure took the whole transaction with it. */
+  #runInSavepoint(write: PendingWrite): Outcome {
+    this.#connection.runRaw('savepoint one_write');
+    try {
+      const value = write.work();
+      this.#connection.runRaw('release one_write');
+      return { kind: 'done', value };
+    } catch (error) {
+      if (!this.#connection.isTransaction) throw error;
+      this.#connection.runRaw('rollback to one_write');
+      this.#connection.runRaw('release one_write');
+      return { kind: 'failed', error };
+    }
+  }
+
+  #commit(): void {
+    try {
+      this.#connection.runRaw('commit');
+    } catch (error) {
+      if (isIoError(error)) this.#die(error);
+      throw error;
+    }
+  }
+
+  #rollback(): void {
+    try {
+      if (this.#connection.isTransaction) this.#connection.runRaw('rollback');
+    } catch (error) {
+      this.#die(error);
+    }
+  }
+
+  #die(cause: unknown): void {
+    const message = 'The disk failed while a change was made durable. The process ends; start it again.';
+    const refusal = new CodedError('unavailable', { message, cause });
+    this.#refusal = refusal;
+    rejectAll(this.#pending.splice(0), refusal);
+    this.#onFatal(refusal);
+  }
+}
+
+/** The transaction is the write's own, so what undoes one undoes the other. */
+function runAlone(write: PendingWrite): Outcome {
+  return { kind: 'done', value: write.work() };
+}
+
+function answer(batch: readonly PendingWrite[], outcomes: readonly Outcome[]): void {
+  outcomes.forEach((outcome, index) => {
+    const write = batch[index];
+    if (outcome.kind === 'done') write?.resolve(outcome.value as never);
+    else write?.reject(toStoreError(outcome.error));
+  });
+}
+
+function rejectAll(batch: readonly PendingWrite[], error: Error): void {
+  for (const write of batch) write.reject(error);
+}
