@@ -2,12 +2,14 @@ import type { Instant } from '../base/clock.ts';
 import type { Service } from '../base/service.ts';
 import type { Seq, TaskNo } from '../model/ids.ts';
 import type { Hub } from './hub.ts';
+import type { Lease } from './lease-keeper.ts';
 import { createLoop } from './loop-service.ts';
 import type { Engine, RuntimeParts } from './ports.ts';
 
 export interface PollLoopParts extends Pick<RuntimeParts, 'store' | 'clock' | 'log' | 'config'> {
   readonly hub: Hub;
   readonly engine: Pick<Engine, 'held' | 'cancel'>;
+  readonly lease: Lease;
 }
 
 interface Head {
@@ -97,7 +99,7 @@ class HeldRuns {
   /** A deadline that another node carried out took the fence; a message that was queued meanwhile did not. */
   async #isRevoked(taskNo: TaskNo): Promise<boolean> {
     const view = await this.#parts.store.readView(taskNo);
-    return view?.run?.state !== 'leased';
+    return view?.run?.state !== 'leased' || view.run.workerNo !== this.#parts.lease.worker()?.workerNo;
   }
 }
 

@@ -1,0 +1,84 @@
+import type { Clock } from '../base/clock.ts';
+import type { StoredEvent } from '../model/event.ts';
+import type { Seq, TaskNo, TurnNo } from '../model/ids.ts';
+import { isInterrupted } from '../model/task.ts';
+import { endsTask, followTask } from './feed.ts';
+import type { Hub } from './hub.ts';
+import type { RuntimeParts } from './ports.ts';
+
+export interface AwaitParts extends Pick<RuntimeParts, 'store' | 'config'> {
+  readonly clock: Clock;
+  readonly hub: Hub;
+}
+
+/**
+ * Resolves when the turn of a message is over or interrupted, the task has ended or is gone, the server stops, or the
+ * wait has taken as long as a send may. It follows the log from the message on and reads nothing else.
+ */
+export async function awaitTurn(
+  parts: AwaitParts,
+  at: { readonly taskNo: TaskNo; readonly turnNo: TurnNo; readonly after: Seq },
+  signal: AbortSignal,
+): Promise<void> {
+  const enough = new AbortController();
+  const stop = (): void => enough.abort();
+  if (signal.aborted) return;
+  signal.addEventListener('abort', stop, { once: true });
+  const timer = parts.clock.sleep(parts.config.sendWaitMaxMs, enough.signal).then(stop, () => 'the turn came first');
+  try {
+    const watch = new TurnWatch(at.turnNo);
+    for await (const items of followTask(parts, at.taskNo, { after: at.after, signal: enough.signal })) {
+      if (items.some((item) => item.kind !== 'event' || watch.isOverAt(item.event))) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+    await timer;
+  }
+}
+
+/**
+ * Tells from the events after a message when its turn is over.
+ *
+ * An interrupted status belongs to the turn whose run was last seen. Before any run was seen it belongs to this message
+ * only if it follows it directly, in its own commit: an answer that did not fit, and the question again. What a run of
+ * an earlier turn asks while this message is queued is not this message's end.
+ */
+export class TurnWatch {
+  readonly #turnNo: TurnNo;
+  #current: TurnNo | 'this-message' | 'another' = 'this-message';
+
+  constructor(turnNo: TurnNo) {
+    this.#turnNo = turnNo;
+  }
+
+  isOverAt(event: StoredEvent): boolean {
+    switch (event.kind) {
+      case 'status-changed':
+        if (endsTask(event) || (isInterrupted(event.state) && this.#isCurrent())) return true;
+        this.#leaveMessage();
+        return false;
+      case 'run-started':
+        this.#current = event.turnNo;
+        return false;
+      case 'run-settled':
+        this.#current = event.turnNo;
+        // Other outcomes end the task with it, or are followed by the turn's next run.
+        return event.turnNo === this.#turnNo && (event.outcome === 'succeeded' || event.outcome === 'interrupted');
+      case 'artifact-updated':
+        if (event.origin === 'output') this.#leaveMessage();
+        return false;
+      default:
+        this.#leaveMessage();
+        return false;
+    }
+  }
+
+  #isCurrent(): boolean {
+    return this.#current === 'this-message' || this.#current === this.#turnNo;
+  }
+
+  #leaveMessage(): void {
+    if (this.#current === 'this-message') this.#current = 'another';
+  }
+}

@@ -1,0 +1,224 @@
+import { policyOf } from '../agent/define-agent.ts';
+import type { Instant } from '../base/clock.ts';
+import { CodedError, isCodedError } from '../base/errors.ts';
+import { limits } from '../base/limits.ts';
+import type { AgentName, ContextId, Fence, MessageId, ThreadId } from '../model/ids.ts';
+import type { Message } from '../model/message.ts';
+import type { Fingerprint } from '../model/task-write.ts';
+import type { KnownMessage, ScopedStore } from '../store/contract.ts';
+import type { Lease } from './lease-keeper.ts';
+import { formatMessage } from './message-text.ts';
+import type { ReplyResult, RunReply, RuntimeParts, SendRequest, Submitted } from './ports.ts';
+import { goingAway, stillRunning } from './task-answers.ts';
+import type { Wakeups } from './wakeups.ts';
+
+export interface ReplyParts extends RuntimeParts {
+  readonly runReply: RunReply;
+  readonly lease: Lease;
+  readonly wakeups: Wakeups;
+}
+
+export interface ReplyHow {
+  readonly skillId: string;
+  readonly input: unknown;
+  readonly scoped: ScopedStore;
+  readonly fingerprint: Fingerprint;
+  readonly findRepeat: (known?: KnownMessage) => Promise<Submitted | undefined>;
+}
+
+/** Answers messages to reply skills: one Message each, no task. */
+export interface Replies {
+  answer(request: SendRequest, how: ReplyHow): Promise<Submitted>;
+  /** Forgets failed replies that the store could not forget at the time; the sweeper's chore. */
+  retryDrops(): Promise<void>;
+  /** Takes no more, lets what runs end until `deadline`, then fires its signal. */
+  stop(deadline: Instant): Promise<void>;
+}
+
+interface Drop {
+  readonly scoped: ScopedStore;
+  readonly messageId: MessageId;
+  readonly fence: Fence;
+}
+
+export function createReplies(parts: ReplyParts): Replies {
+  return new ReplyDesk(parts);
+}
+
+/**
+ * A reply is recorded with its effects in one transaction, under a row that was written before the handler ran: repeats
+ * wait for it and get the same Message, and the row of a worker that died is taken over. A skill that only reads
+ * (`effect: 'none'`) is not recorded; a repeat runs it again.
+ */
+class ReplyDesk implements Replies {
+  readonly #parts: ReplyParts;
+  readonly #drops = new Map<string, Drop>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #stopped = new AbortController();
+  #isStopping = false;
+
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+  }
+
+  async answer(request: SendRequest, how: ReplyHow): Promise<Submitted> {
+    if (this.#isStopping) throw goingAway('Nothing was done; send the message again.');
+    const { agent } = request;
+    const isRecorded =
+      agent.skills[how.skillId]?.effect !== 'none' && policyOf(agent, how.skillId).idempotency !== 'off';
+    const work = isRecorded ? this.#recorded(request, how) : this.#unrecorded(request, how);
+    const running = work.catch(() => 'its caller is told');
+    this.#running.add(running);
+    try {
+      return await work;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async stop(deadline: Instant): Promise<void> {
+    this.#isStopping = true;
+    if (this.#running.size === 0) return;
+    const { clock } = this.#parts;
+    const patience = new AbortController();
+    const late = clock.sleep(Math.max(0, deadline - clock.now()), patience.signal).then(
+      () => this.#stopped.abort(goingAway('Send the same message again.')),
+      () => 'all ended in time',
+    );
+    await Promise.race([Promise.all(this.#running), late]);
+    patience.abort();
+    await late;
+  }
+
+  async retryDrops(): Promise<void> {
+    for (const [topic, drop] of this.#drops) {
+      await drop.scoped.dropReply(drop);
+      this.#drops.delete(topic);
+      this.#parts.wakeups.wake(topic);
+    }
+  }
+
+  async #unrecorded(request: SendRequest, how: ReplyHow): Promise<Submitted> {
+    const result = await this.#run(request, how);
+    if (result.memoryWrites.length > 0) await how.scoped.memories.write(result.memoryWrites);
+    return { kind: 'reply', message: result.message };
+  }
+
+  async #recorded(request: SendRequest, how: ReplyHow): Promise<Submitted> {
+    const { clock, wakeups, config } = this.#parts;
+    const { messageId } = request.message;
+    const topic = replyTopic(request);
+    const giveUpAtMs = clock.monotonicMs() + config.sendWaitMaxMs;
+    const listener = wakeups.listen(topic);
+    try {
+      while (clock.monotonicMs() < giveUpAtMs) {
+        const worker = this.#parts.lease.worker();
+        if (worker === undefined) throw new CodedError('unavailable', { retryAfterSeconds: 1 });
+        const begun = await how.scoped.beginReply({
+          messageId,
+          fingerprint: how.fingerprint,
+          workerNo: worker.workerNo,
+        });
+        const answer =
+          begun.kind === 'begun'
+            ? await this.#execute(request, how, { topic, fence: begun.fence })
+            : await how.findRepeat(begun.message);
+        if (answer !== undefined) return answer;
+        if (this.#drops.has(topic)) await this.retryDrops();
+        else if (begun.kind === 'known') await listener.next({ pollMs: config.pollMs, signal: this.#stopped.signal });
+      }
+    } finally {
+      listener.close();
+    }
+    throw stillRunning(messageId);
+  }
+
+  /** Runs the handler under the row; undefined when another worker took the row over meanwhile and so has the reply. */
+  async #execute(
+    request: SendRequest,
+    how: ReplyHow,
+    at: { readonly topic: string; readonly fence: Fence },
+  ): Promise<Submitted | undefined> {
+    const { messageId } = request.message;
+    const row = { messageId, fence: at.fence };
+    try {
+      const { message, memoryWrites } = await this.#run(request, how);
+      const isOurs = await how.scoped.finishReply({
+        ...row,
+        reply: formatMessage(message),
+        keepMs: this.#parts.config.replyKeepMs,
+        memoryWrites,
+      });
+      return isOurs ? { kind: 'reply', message } : undefined;
+    } catch (error) {
+      await this.#drop(at.topic, { scoped: how.scoped, ...row });
+      throw error;
+    } finally {
+      this.#parts.wakeups.wake(at.topic);
+    }
+  }
+
+  /** A failed reply leaves nothing behind; where the store cannot be reached, the drop is kept for later. */
+  async #drop(topic: string, drop: Drop): Promise<void> {
+    try {
+      await drop.scoped.dropReply(drop);
+    } catch (error) {
+      this.#parts.log.warn('failed reply not dropped yet', { messageId: drop.messageId, error });
+      this.#drops.set(topic, drop);
+    }
+  }
+
+  async #run(request: SendRequest, how: ReplyHow): Promise<ReplyResult> {
+    const { agent, caller, message, traceId } = request;
+    const session = message.contextId === undefined ? undefined : await how.scoped.readSession(message.contextId);
+    const contextId = message.contextId ?? (this.#parts.newId() as ContextId);
+    try {
+      const result = await this.#parts.runReply(this.#parts, {
+        agent,
+        caller,
+        skillId: how.skillId,
+        message: { ...message, contextId },
+        input: how.input,
+        threadId: session?.threadId ?? (this.#parts.newId() as ThreadId),
+        signal: this.#stopped.signal,
+        ...(traceId === undefined ? {} : { traceId }),
+      });
+      return { ...result, message: withContext(result.message, contextId) };
+    } catch (error) {
+      throw this.#failure(error, request, how.skillId);
+    }
+  }
+
+  /** What a handler throws, as an answer: `Reject` and `Fail` have a text for the client, anything else has none. */
+  #failure(error: unknown, { agent, traceId }: SendRequest, skillId: string): CodedError {
+    if (isCodedError(error)) return error;
+    const name = error instanceof Error ? error.name : '';
+    if (name === 'Reject') return new CodedError('invalid_argument', { message: safeText(error), cause: error });
+    const errorId = this.#parts.newId();
+    this.#parts.log.warn('reply failed', { agent: agent.name, skillId, errorId, traceId, error });
+    const isShown = name === 'Fail' || this.#parts.config.showErrors;
+    return new CodedError('internal', {
+      ...(isShown ? { message: safeText(error) } : {}),
+      metadata: { errorId, ...failCode(error) },
+      cause: error,
+    });
+  }
+}
+
+function replyTopic({ agent, caller, message }: SendRequest): string {
+  return `reply:${JSON.stringify([agent.name as AgentName, caller.scope, message.messageId])}`;
+}
+
+function withContext(message: Message, contextId: ContextId): Message {
+  return message.contextId === contextId ? message : { ...message, contextId };
+}
+
+function safeText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.slice(0, limits.errorTextCharsMax);
+}
+
+function failCode(error: unknown): Readonly<Record<string, string>> {
+  const code = error instanceof Error && error.name === 'Fail' && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? { code } : {};
+}
