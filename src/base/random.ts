@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 /** Where chance comes from. Production draws from the operating system; tests from a printed seed. */
 export interface Random {
   /** `count` random bytes. */
@@ -7,7 +9,8 @@ export interface Random {
 }
 
 export const systemRandom: Random = {
-  bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  // Not crypto.getRandomValues: it gives at most 65,536 bytes a call, less than a pool of ids draws.
+  bytes: (count) => new Uint8Array(randomBytes(count)),
   fraction: () => Math.random(),
 };
 
