@@ -1,0 +1,82 @@
+import type { NewEvent } from '../../model/event.ts';
+import type { AgentName, RunNo } from '../../model/ids.ts';
+import type { ClaimRequest, Grant } from '../contract.ts';
+import { grantEvents, placeEvents } from '../place-events.ts';
+import { decodeTask, decodeTurn, type TaskRow, type TurnRow, taskStateOf } from '../sql/row-codec.ts';
+import { type Candidate, CLAIM_SCOPES_MAX, selectCandidates } from './claim-candidates.ts';
+import { grantRuns } from './claim-statement.ts';
+import type { Row } from './database.ts';
+import { nowOf, type PostgresContext } from './postgres-context.ts';
+import { newGrant } from './task-changes.ts';
+import { TURN_COLUMN_NAMES } from './turn-rows.ts';
+
+/** Candidates for each run that is wanted: others claim at the same moment. */
+const OVERFETCH = 3;
+
+/** `SystemStore.claim`, for one process: where its next claims begin among more scopes than one claim looks at. */
+export class Claims {
+  readonly #context: PostgresContext;
+  readonly #starts = new Map<AgentName, string>();
+
+  constructor(context: PostgresContext) {
+    this.#context = context;
+  }
+
+  async claim(request: ClaimRequest): Promise<readonly Grant[]> {
+    if (request.runsMax <= 0 || request.agents.length === 0) return [];
+    const candidates = await this.#findCandidates(request);
+    if (candidates.length === 0) return [];
+    const started = candidates.map((candidate) => runStarted(candidate, request));
+    const [rows] = await this.#context.database.write([
+      grantRuns(this.#context.d, {
+        candidates,
+        started,
+        workerNo: request.workerNo,
+        runsMax: request.runsMax,
+        deadline: request.deadline,
+        now: nowOf(this.#context),
+      }),
+    ]);
+    const byRun = new Map(candidates.map((candidate) => [candidate.run_no, candidate]));
+    return (rows ?? []).map((row) => toGrant(row, byRun.get(row.run_no as RunNo) as Candidate, request));
+  }
+
+  async #findCandidates(request: ClaimRequest): Promise<readonly Candidate[]> {
+    const { agents } = request;
+    const runsMax = request.runsMax * OVERFETCH;
+    const from = agents.map((agent) => this.#starts.get(agent) ?? '');
+    const statement = selectCandidates(this.#context.d, { agents, from, runsMax, now: nowOf(this.#context) });
+    const [rows] = await this.#context.database.read([statement]);
+    for (const agent of agents) this.#starts.delete(agent);
+    for (const row of rows ?? []) {
+      if (row.hop === CLAIM_SCOPES_MAX) this.#starts.set(row.agent as AgentName, row.scope as string);
+    }
+    return (rows ?? []).filter((row) => row.run_no !== null).slice(0, runsMax) as unknown as readonly Candidate[];
+  }
+}
+
+function runStarted(candidate: Candidate, { workerId }: ClaimRequest): NewEvent {
+  const { run_id: id, turn_no: turnNo, attempt } = candidate;
+  return grantEvents({ state: 'working' }, { id, turnNo, attempt, workerId })[0] as NewEvent;
+}
+
+function toGrant(row: Row, candidate: Candidate, { workerNo, workerId }: ClaimRequest): Grant {
+  const task = decodeTask(row as unknown as TaskRow);
+  const turn = decodeTurn(
+    Object.fromEntries(TURN_COLUMN_NAMES.map((name) => [name, row[`turn_${name}`]])) as unknown as TurnRow,
+  );
+  const run = { id: candidate.run_id, attempt: candidate.attempt };
+  const events = grantEvents(
+    { state: taskStateOf(row.state_before as number) },
+    { ...run, turnNo: turn.turnNo, workerId },
+  );
+  return newGrant(
+    task,
+    { run, workerNo },
+    {
+      runNo: candidate.run_no,
+      turn,
+      events: placeEvents(events, { headSeq: task.headSeq - events.length, at: task.headAt }),
+    },
+  );
+}

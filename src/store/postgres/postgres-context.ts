@@ -1,0 +1,24 @@
+import { type Clock, type Instant, instant } from '../../base/clock.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Database } from './database.ts';
+
+/** What every part of this adapter works with. */
+export interface PostgresContext {
+  readonly d: Dialect;
+  readonly database: Database;
+  /** In place of the database's clock. */
+  readonly clock?: Clock;
+}
+
+/** The value of a statement's `moment`: null asks the database. */
+export function nowOf(context: PostgresContext): number | null {
+  return context.clock?.now() ?? null;
+}
+
+/** The store's clock, for statements that count from a time they are given. It is asked first, so what they grant is rather too short than too long. */
+export async function readNow(context: PostgresContext): Promise<Instant> {
+  const [rows] = await context.database.read([
+    { text: `select ${context.d.moment(1)} as now`, values: [nowOf(context)] },
+  ]);
+  return instant(rows?.[0]?.now as number);
+}
