@@ -6,14 +6,13 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { NewId } from '../base/unique-id.ts';
 import type { StoredEvent } from '../model/event.ts';
-import type { AgentName, ContextId, Seq, TaskId, TaskNo, ThreadId, TurnNo } from '../model/ids.ts';
+import type { AgentName, Seq, TaskId, TaskNo, TurnNo } from '../model/ids.ts';
 import type { Message } from '../model/message.ts';
 import type { Caller } from '../model/scope.ts';
 import type { Task } from '../model/task.ts';
 import type { TaskContent } from '../model/task-fold.ts';
 import type { RunTimes } from '../model/task-policy.ts';
 import type { Grant, Snapshot, SnapshotWant, SystemStore, TurnMaterial } from '../store/contract.ts';
-import type { MemoryWrite } from '../store/memory-contract.ts';
 
 /** What every part of the runtime is made from. */
 export interface RuntimeParts {
@@ -165,29 +164,6 @@ export interface Runtime {
   readonly incarnation: string;
   readonly draining: boolean;
 }
-
-/** A call of a reply skill, validated and ready to run. */
-export interface ReplyRequest {
-  readonly agent: Agent;
-  readonly skillId: string;
-  readonly caller: Caller;
-  /** With its contextId, which a reply without one was given. */
-  readonly message: Message & { readonly contextId: ContextId };
-  readonly input: unknown;
-  readonly threadId: ThreadId;
-  /** Fires when the process stops and has no more time. */
-  readonly signal: AbortSignal;
-  readonly traceId?: string;
-}
-
-/** What a reply skill said, and what it wants remembered together with that. */
-export interface ReplyResult {
-  readonly message: Message;
-  readonly memoryWrites: readonly MemoryWrite[];
-}
-
-/** Runs a reply skill's handler once; throws what the handler throws. */
-export type RunReply = (parts: RuntimeParts, request: ReplyRequest) => Promise<ReplyResult>;
 
 /** A run's safe error text and what stands in the log beside it. */
 export interface SafeFailure {

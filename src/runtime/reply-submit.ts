@@ -1,26 +1,23 @@
 import { policyOf } from '../agent/define-agent.ts';
 import type { Instant } from '../base/clock.ts';
-import { CodedError, isCodedError } from '../base/errors.ts';
-import { limits } from '../base/limits.ts';
+import { CodedError } from '../base/errors.ts';
 import type { AgentName, ContextId, Fence, MessageId, ThreadId } from '../model/ids.ts';
-import type { Message } from '../model/message.ts';
 import type { Fingerprint } from '../model/task-write.ts';
 import type { KnownMessage, ScopedStore } from '../store/contract.ts';
 import type { Lease } from './lease-keeper.ts';
 import { formatMessage } from './message-text.ts';
-import type { ReplyResult, RunReply, RuntimeParts, SendRequest, Submitted } from './ports.ts';
+import type { RuntimeParts, SendRequest, Submitted } from './ports.ts';
+import { type Reply, runReply } from './run-reply.ts';
 import { goingAway, stillRunning } from './task-answers.ts';
 import type { Wakeups } from './wakeups.ts';
 
 export interface ReplyParts extends RuntimeParts {
-  readonly runReply: RunReply;
   readonly lease: Lease;
   readonly wakeups: Wakeups;
 }
 
 export interface ReplyHow {
   readonly skillId: string;
-  readonly input: unknown;
   readonly scoped: ScopedStore;
   readonly fingerprint: Fingerprint;
   readonly findRepeat: (known?: KnownMessage) => Promise<Submitted | undefined>;
@@ -168,57 +165,24 @@ class ReplyDesk implements Replies {
     }
   }
 
-  async #run(request: SendRequest, how: ReplyHow): Promise<ReplyResult> {
+  async #run(request: SendRequest, how: ReplyHow): Promise<Reply> {
     const { agent, caller, message, traceId } = request;
     const session = message.contextId === undefined ? undefined : await how.scoped.readSession(message.contextId);
     const contextId = message.contextId ?? (this.#parts.newId() as ContextId);
-    try {
-      const result = await this.#parts.runReply(this.#parts, {
-        agent,
-        caller,
-        skillId: how.skillId,
-        message: { ...message, contextId },
-        input: how.input,
-        threadId: session?.threadId ?? (this.#parts.newId() as ThreadId),
-        signal: this.#stopped.signal,
-        ...(traceId === undefined ? {} : { traceId }),
-      });
-      return { ...result, message: withContext(result.message, contextId) };
-    } catch (error) {
-      throw this.#failure(error, request, how.skillId);
-    }
-  }
-
-  /** What a handler throws, as an answer: `Reject` and `Fail` have a text for the client, anything else has none. */
-  #failure(error: unknown, { agent, traceId }: SendRequest, skillId: string): CodedError {
-    if (isCodedError(error)) return error;
-    const name = error instanceof Error ? error.name : '';
-    if (name === 'Reject') return new CodedError('invalid_argument', { message: safeText(error), cause: error });
-    const errorId = this.#parts.newId();
-    this.#parts.log.warn('reply failed', { agent: agent.name, skillId, errorId, traceId, error });
-    const isShown = name === 'Fail' || this.#parts.config.showErrors;
-    return new CodedError('internal', {
-      ...(isShown ? { message: safeText(error) } : {}),
-      metadata: { errorId, ...failCode(error) },
-      cause: error,
+    const threadId = session?.threadId ?? (this.#parts.newId() as ThreadId);
+    const fields = { sessionId: contextId, threadId, ...(traceId === undefined ? {} : { traceId }) };
+    const parts = { ...this.#parts, log: this.#parts.log.child(fields) };
+    return await runReply(parts, {
+      agent,
+      caller,
+      skillId: how.skillId,
+      message: { ...message, contextId },
+      session: { id: contextId, threadId },
+      signal: this.#stopped.signal,
     });
   }
 }
 
 function replyTopic({ agent, caller, message }: SendRequest): string {
   return `reply:${JSON.stringify([agent.name as AgentName, caller.scope, message.messageId])}`;
-}
-
-function withContext(message: Message, contextId: ContextId): Message {
-  return message.contextId === contextId ? message : { ...message, contextId };
-}
-
-function safeText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.slice(0, limits.errorTextCharsMax);
-}
-
-function failCode(error: unknown): Readonly<Record<string, string>> {
-  const code = error instanceof Error && error.name === 'Fail' && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? { code } : {};
 }

@@ -6,11 +6,12 @@ import { awaitTurn } from './await-turn.ts';
 import { resolveContent, resolveEvent } from './blobs.ts';
 import { cancelTask } from './cancel.ts';
 import { createClaimLoop } from './claim-loop.ts';
+import { createEngine as createLeaseEngine } from './executor.ts';
 import { followTask } from './feed.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { createPollLoop } from './poll-loop.ts';
-import type { Engine, RunReply, Runtime, RuntimeParts } from './ports.ts';
+import type { Engine, Runtime, RuntimeParts } from './ports.ts';
 import { createReplies, type Replies } from './reply-submit.ts';
 import { resumeTask } from './resume.ts';
 import { createSlotBook } from './slot-book.ts';
@@ -19,8 +20,8 @@ import { createSweeper, type Sweeper } from './sweeper.ts';
 import { createWakeups, RUNNABLE } from './wakeups.ts';
 
 export interface RuntimeOptions extends Omit<RuntimeParts, 'hub'> {
-  readonly createEngine: (parts: RuntimeParts) => Engine;
-  readonly runReply: RunReply;
+  /** What executes granted runs; the lease engine by default. */
+  readonly createEngine?: (parts: RuntimeParts) => Engine;
   /** `off`: nothing is told within the process and the polls work alone. For tests of just that. */
   readonly wakeups?: 'on' | 'off';
 }
@@ -63,7 +64,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RuntimeSys
 }
 
 function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled {
-  const { createEngine, runReply, wakeups: mode, ...given } = options;
+  const { createEngine = createLeaseEngine, wakeups: mode, ...given } = options;
   const wakeups = createWakeups(given.clock);
   const callClaims = (): void => wakeups.wake(RUNNABLE);
   let observe: NonNullable<HubOptions['observe']> = () => {};
@@ -78,7 +79,7 @@ function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled
     onLost: () => engine.loseAll(),
   });
   const slots = createSlotBook(engine, callClaims);
-  const replies = createReplies({ ...parts, runReply, lease, wakeups });
+  const replies = createReplies({ ...parts, lease, wakeups });
   const shared = { ...parts, engine, lease, slots, wakeups };
   const sweeper = createSweeper({ ...shared, chores: [() => replies.retryDrops()] });
   observe = (events) => sweeper.observe(events);

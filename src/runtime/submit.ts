@@ -52,10 +52,8 @@ async function begin(
   const skillId = selectSkill(agent, request);
   const skill = agent.skills[skillId];
   assert(skill !== undefined, 'the skill was selected from this agent');
-  const input = await readInput(agent, skillId, message);
-  if (skill.kind === 'reply') {
-    return await parts.replies.answer(request, { skillId, input, ...how });
-  }
+  await readInput(agent, skillId, message);
+  if (skill.kind === 'reply') return await parts.replies.answer(request, { skillId, ...how });
   for (let tries = 0; tries < limits.commandTriesMax; tries += 1) {
     const result = await beginTask(parts, request, { skillId, fingerprint: how.fingerprint });
     if (result.kind !== 'repeated') return result;
