@@ -91,6 +91,21 @@ function describeGrants(open: OpenWorld): void {
     expect(await world.claim(worker)).toMatchObject([{ taskNo: task.no }]);
   });
 
+  test('leaves alone a run that was settled while it was queued', async () => {
+    const world = await open();
+    const { task } = await world.submit();
+    const run = (await world.scoped().readTask(task.id))?.run;
+    if (run === undefined) throw new Error('a submitted task has a run');
+    await world.command(task, {
+      events: [{ kind: 'status-changed', state: 'canceled' }],
+      runs: [{ kind: 'settle', runNo: run.no, outcome: 'canceled' }],
+      revokeFence: true,
+    });
+    expect(await world.store.nextRunnableAt([AGENT])).toBeUndefined();
+    expect(await world.claim(await world.worker())).toEqual([]);
+    expect(await world.events(task)).toHaveLength(4);
+  });
+
   test('honours the back-off of a next attempt', async () => {
     const world = await open();
     const { task, grant } = await world.start();
@@ -211,6 +226,18 @@ function describeOrder(open: OpenWorld): void {
     const late = await world.submit({ delayMs: 300 });
     const early = await world.submit({ delayMs: 100 });
     const middle = await world.submit({ delayMs: 200 });
+    await world.clock.advance(1_000);
+    const worker = await world.worker();
+    const order = [];
+    for (let count = 0; count < 3; count += 1) order.push(...(await world.claim(worker, 1)));
+    expect(order.map(({ taskNo }) => taskNo)).toEqual([early, middle, late].map(({ task }) => task.no));
+  });
+
+  test('takes the longest runnable first over scopes and agents too', async () => {
+    const world = await open();
+    const late = await world.submit({ delayMs: 300 });
+    const early = await world.submit({ delayMs: 100, agent: OTHER_AGENT });
+    const middle = await world.submit({ delayMs: 200, scope: OTHER_SCOPE });
     await world.clock.advance(1_000);
     const worker = await world.worker();
     const order = [];

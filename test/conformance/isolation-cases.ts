@@ -112,6 +112,20 @@ export function describeIsolation(open: OpenWorld): void {
       expect(await world.scoped().finishReply(finish)).toBe(true);
     });
 
+    test('ids that only look alike are different', async () => {
+      const world = await open();
+      const ids = ['a', 'A', 'a ', ' a', '\u00e9', 'e\u0301', 'ß', 'ss', 'ａ', '%', '_', "'", 'x'.repeat(256)];
+      for (const id of ids) await world.submit({ contextId: id as ContextId, messageId: id as MessageId });
+      expect((await world.scoped().listSessions({ pageItems: 100 })).items).toHaveLength(ids.length);
+      for (const id of ids) {
+        expect(await world.scoped().readSession(id as ContextId)).toMatchObject({ contextId: id });
+        expect(await world.scoped().countTasks({ contextId: id as ContextId })).toBe(1);
+        const message = await world.scoped().findMessage(id as MessageId);
+        const view = message?.state === 'task' ? await world.scoped().readTask(message.taskId) : undefined;
+        expect(view).toMatchObject({ task: { contextId: id }, turn: { messageId: id } });
+      }
+    });
+
     test('a scope sees its own beside the others', async () => {
       const world = await open();
       await fill(world, true);

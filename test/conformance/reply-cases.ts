@@ -48,6 +48,19 @@ function describeHolders(open: OpenWorld): void {
     });
   });
 
+  test('of a reply and a task at once one takes the message', async () => {
+    const world = await open();
+    const worker = await world.worker();
+    const results = await Promise.all([
+      world.scoped().submit(world.submitRequest({ messageId })),
+      begin(world, worker),
+      world.scoped().submit(world.submitRequest({ messageId })),
+      begin(world, worker),
+    ]);
+    expect(results.filter(({ kind }) => kind === 'begun' || kind === 'created')).toHaveLength(1);
+    expect(results.filter(({ kind }) => kind === 'known' || kind === 'repeated')).toHaveLength(3);
+  });
+
   test('its reply and its memories are stored together', async () => {
     const world = await open();
     const worker = await world.worker();
@@ -159,6 +172,20 @@ function describeRetention(open: OpenWorld): void {
     await world.clock.advance(10_001);
     const { task } = await world.submit({ messageId });
     expect(await world.scoped().findMessage(messageId)).toMatchObject({ state: 'task', taskId: task.id });
+  });
+
+  test('an expired reply gives way to one of 20 that come at once', async () => {
+    const world = await open();
+    const worker = await world.worker(1e9);
+    await finish(world, await begun(world, worker));
+    await world.clock.advance(10_001);
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        index % 2 === 0 ? begin(world, worker) : world.scoped().submit(world.submitRequest({ messageId })),
+      ),
+    );
+    expect(results.filter(({ kind }) => kind === 'begun' || kind === 'created')).toHaveLength(1);
+    expect(results.filter(({ kind }) => kind === 'known' || kind === 'repeated')).toHaveLength(19);
   });
 
   test('an expired reply does not stand in the way of a command', async () => {
