@@ -1,0 +1,45 @@
+import type { StoredEvent } from '../model/event.ts';
+import type { Seq } from '../model/ids.ts';
+import type { Task } from '../model/task.ts';
+import { foldTask } from '../model/task-fold.ts';
+import type { TaskView } from '../model/task-view.ts';
+import type { Grant, TurnMaterial } from '../store/contract.ts';
+
+/**
+ * The task as the run that executes it knows it: the row it started from, folded with what it wrote itself. Good for
+ * deciding its settlement without a read, until somebody else writes to the log.
+ */
+export class LocalView {
+  readonly #grant: Grant;
+  readonly #material: TurnMaterial;
+  #task: Task | undefined;
+
+  constructor(grant: Grant, material: TurnMaterial) {
+    this.#grant = grant;
+    this.#material = material;
+    // A higher turn number means that a message waits in the queue, which only the store knows whole.
+    this.#task = material.task.turnNo === grant.turn.turnNo ? material.task : undefined;
+  }
+
+  committed(
+    events: readonly StoredEvent[],
+    { headSeq, isInterleaved }: { readonly headSeq: Seq; readonly isInterleaved: boolean },
+  ): void {
+    if (this.#task === undefined) return;
+    const task = events.reduce(foldTask, this.#task);
+    this.#task = isInterleaved || task.headSeq !== headSeq ? undefined : task;
+  }
+
+  /** Undefined when the store must be asked. */
+  get current(): TaskView | undefined {
+    if (this.#task === undefined) return undefined;
+    const { runNo, runId, turn, attempt, workerNo, fence } = this.#grant;
+    return {
+      task: this.#task,
+      turn,
+      run: { no: runNo, id: runId, turnNo: turn.turnNo, attempt, state: 'leased', workerNo, fence },
+      open: this.#material.journal.filter((entry) => entry.state === 'open'),
+      queued: [],
+    };
+  }
+}
