@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { CodedError } from '../../base/errors.ts';
 import { escapeText } from '../sql/text-escape.ts';
 import { classifyFailure, type Failure, toStoreError } from './errors.ts';
+import { applySettings, isDirect } from './pool.ts';
 
 /** One statement with the values of its `$1`, `$2` … */
 export interface Statement {
@@ -14,15 +15,14 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Runs statements, one after the other, in the transaction that is open; the rows of each. */
 export type RunStatements = (statements: readonly Statement[]) => Promise<(readonly Row[])[]>;
 
-/**
- * Timeouts belong to the transaction and not to the connection, which may be another one behind a pgbouncer.
- * A transaction waits 2 s for a row that another holds, a statement may take 10 s,
- * and a process that stops in the middle of a transaction loses it, with its locks, after 5 s.
- */
-const TIMEOUTS =
-  'set local lock_timeout = 2000; set local statement_timeout = 10000; set local idle_in_transaction_session_timeout = 5000';
-const BEGIN_WRITE = `begin isolation level read committed read write; ${TIMEOUTS}`;
-const BEGIN_READ = `begin isolation level repeatable read read only; ${TIMEOUTS}`;
+const BEGIN = {
+  write: 'begin isolation level read committed read write',
+  read: 'begin isolation level repeatable read read only',
+};
+type Mode = keyof typeof BEGIN;
+
+/** Statements that are prepared on a connection. Their texts differ only in what a write changes, so there are some dozens. */
+const PREPARED_MAX = 256;
 
 /** Tries of a transaction that can be done again: a deadlock's victim, or one whose repetition is harmless. */
 const TRIES_MAX = 4;
@@ -35,6 +35,8 @@ const TRIES_MAX = 4;
 export class Database {
   readonly #pool: pg.Pool;
   readonly #inHand = new Set<Promise<unknown>>();
+  /** Names of prepared statements by their text; the same on every connection. */
+  readonly #names = new Map<string, string>();
   #closed: Promise<void> | undefined;
 
   constructor(pool: pg.Pool) {
@@ -50,22 +52,22 @@ export class Database {
     statements: readonly Statement[],
     options: { readonly repeatable?: boolean } = {},
   ): Promise<(readonly Row[])[]> {
-    return this.#retried(options.repeatable === true, () => this.#once(BEGIN_WRITE, statements));
+    return this.#retried(options.repeatable === true, () => this.#once('write', statements));
   }
 
   /** Statements that see one and the same moment. */
   read(statements: readonly Statement[]): Promise<(readonly Row[])[]> {
-    return this.#retried(true, () => this.#once(BEGIN_READ, statements));
+    return this.#retried(true, () => this.#once('read', statements));
   }
 
   /** As `read`, where a statement depends on the answer to another. */
   snapshot<T>(work: (run: RunStatements) => Promise<T>): Promise<T> {
-    return this.#retried(true, () => this.#interactive(BEGIN_READ, work));
+    return this.#retried(true, () => this.#interactive('read', work));
   }
 
   /** As `write`, for cold paths where a statement depends on the answer to another. */
   transaction<T>(work: (run: RunStatements) => Promise<T>): Promise<T> {
-    return this.#retried(false, () => this.#interactive(BEGIN_WRITE, work));
+    return this.#retried(false, () => this.#interactive('write', work));
   }
 
   /** Lets every transaction in hand end, takes no other, then closes the connections. */
@@ -98,38 +100,65 @@ export class Database {
     });
   }
 
-  async #once(begin: string, statements: readonly Statement[]): Promise<(readonly Row[])[]> {
+  async #once(mode: Mode, statements: readonly Statement[]): Promise<(readonly Row[])[]> {
     const client = await this.#connect();
-    const answers = await Promise.allSettled([
-      client.query(begin),
-      ...statements.map((statement) => client.query(toQuery(statement))),
-      client.query('commit'),
-    ]);
-    const failed = answers.find((answer) => answer.status === 'rejected');
-    client.release(failed !== undefined && classifyFailure(failed.reason) === 'unknown');
-    return rowsOf(answers).slice(1, -1);
+    const send = () => statements.map((statement) => client.query(this.#toQuery(client, statement)));
+    // A statement on its own is a transaction on its own, where its timeouts are set already.
+    if (statements.length === 1 && isDirect(client)) return release(client, await Promise.allSettled(send()));
+    const sent = [client.query(beginText(client, mode)), ...send(), client.query('commit')];
+    return release(client, await Promise.allSettled(sent)).slice(1, -1);
   }
 
-  async #interactive<T>(begin: string, work: (run: RunStatements) => Promise<T>): Promise<T> {
+  async #interactive<T>(mode: Mode, work: (run: RunStatements) => Promise<T>): Promise<T> {
     const client = await this.#connect();
-    let isLost = false;
+    let spoilt = false;
     try {
-      await client.query(begin);
+      await client.query(beginText(client, mode));
       const result = await work(async (statements) =>
-        rowsOf(await Promise.allSettled(statements.map((statement) => client.query(toQuery(statement))))),
+        rowsOf(await Promise.allSettled(statements.map((statement) => client.query(this.#toQuery(client, statement))))),
       );
       await client.query('commit');
       return result;
     } catch (error) {
-      isLost = !(await client.query('rollback').then(
+      const isOpen = await client.query('rollback').then(
         () => true,
         () => false,
-      ));
+      );
+      spoilt = !isOpen || isSpoilt(error);
       throw error;
     } finally {
-      client.release(isLost);
+      client.release(spoilt);
     }
   }
+
+  /** A statement that is prepared on a connection is parsed and planned there once; that is most of the work of a small one. */
+  #toQuery(client: pg.ClientBase, { text, values }: Statement): pg.QueryConfig {
+    const query = { text, values: values.map(toParameter) };
+    if (!isDirect(client)) return query;
+    let name = this.#names.get(text);
+    if (name === undefined && this.#names.size < PREPARED_MAX) {
+      name = `holdfast_${this.#names.size}`;
+      this.#names.set(text, name);
+    }
+    return name === undefined ? query : { ...query, name };
+  }
+}
+
+function beginText(client: pg.ClientBase, mode: Mode): string {
+  return isDirect(client) ? BEGIN[mode] : `${BEGIN[mode]}; ${applySettings('set local')}`;
+}
+
+/** Gives the connection back, and the rows of each answer. */
+function release(client: pg.PoolClient, answers: readonly PromiseSettledResult<pg.QueryResult>[]): (readonly Row[])[] {
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  client.release(failed !== undefined && isSpoilt(failed.reason));
+  return rowsOf(answers);
+}
+
+/** Whether a connection that met this failure cannot be used again. */
+function isSpoilt(error: unknown): boolean {
+  const failure = classifyFailure(error);
+  return failure === 'unknown' || failure === 'stale';
 }
 
 /** The rows of each answer. The first failure is the cause; those behind it only report that the transaction had failed. */
@@ -141,11 +170,7 @@ function rowsOf(answers: readonly PromiseSettledResult<pg.QueryResult>[]): (read
 }
 
 function mayRepeat(failure: Failure, repeatable: boolean): boolean {
-  return failure === 'rolled-back' || (failure === 'unknown' && repeatable);
-}
-
-function toQuery(statement: Statement): { readonly text: string; readonly values: unknown[] } {
-  return { text: statement.text, values: statement.values.map(toParameter) };
+  return failure === 'rolled-back' || failure === 'stale' || (failure === 'unknown' && repeatable);
 }
 
 /** Texts without what PostgreSQL cannot hold; bytes as a Buffer, which is what `pg` sends as binary. */

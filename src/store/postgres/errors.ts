@@ -7,18 +7,21 @@ export type Failure =
   | 'rolled-back'
   /** The connection is gone; nobody can know whether the commit came through. */
   | 'unknown'
+  /** A prepared statement of this connection is gone, or its tables have changed; another connection prepares it anew. */
+  | 'stale'
   /** Refused or timed out; nothing was written, and doing it again at once will not help. */
   | 'refused'
   /** Our own statement is wrong, or wrote what the constraints forbid. */
   | 'bug';
 
 const ROLLED_BACK = new Set(['40001', '40P01']);
+const STALE = new Set(['26000', '0A000', '42P05']);
 
 /**
  * Ours to mend: data exceptions, broken constraints, a statement the server does not understand.
  * 42501 is a right that the operator did not give, 57014 a statement that took too long.
  */
-const BUG_CLASSES = new Set(['22', '23', '42', '0A', '21', '26', '34']);
+const BUG_CLASSES = new Set(['21', '22', '23', '34', '42']);
 
 /** Ends of a connection: 08 is the connection's own class, 57P the operator's, 25P03 and 25P04 timeouts that close it. */
 const LOST = /^(08|57P|25P0[34])/;
@@ -29,6 +32,7 @@ export function classifyFailure(error: unknown): Failure {
   const state = sqlState(error);
   if (state === undefined) return error instanceof AssertionError || error instanceof TypeError ? 'bug' : 'unknown';
   if (ROLLED_BACK.has(state)) return 'rolled-back';
+  if (STALE.has(state)) return 'stale';
   if (LOST.test(state)) return 'unknown';
   if (state !== '42501' && BUG_CLASSES.has(state.slice(0, 2))) return 'bug';
   return 'refused';

@@ -61,20 +61,22 @@ function selectTurns(d: Dialect, key: TaskPlaceKey): Statement {
   const p = new Parameters();
   const text = `select ${TURN_COLUMNS}
     from ${d.table('task')} t
-    join ${d.table('turn')} u on u.task_no = t.no
-    where ${isTask(p, key)} and (u.state = ${QUEUED} or u.turn_no = ${decidingTurn(d)})
+    cross join lateral (
+      (${decidingTurn(d, '*')})
+      union all
+      select q.* from ${d.table('turn')} q where q.task_no = t.no and q.state = ${QUEUED}) u
+    where ${isTask(p, key)}
     order by u.turn_no`;
   return { text, values: p.values };
 }
 
-/** The current turn of `task t`, or the last settled one. */
-function decidingTurn(d: Dialect): string {
-  return `(
-      select v.turn_no
+/** The current turn of `task t`, or the last settled one: turns are worked on in their order, so it is the newest of both. */
+function decidingTurn(d: Dialect, columns: '*' | 'turn_no'): string {
+  return `select v.${columns}
       from ${d.table('turn')} v
       where v.task_no = t.no and v.state in (${CURRENT}, ${SETTLED})
-      order by v.state, v.turn_no desc
-      limit 1)`;
+      order by v.turn_no desc
+      limit 1`;
 }
 
 function selectActiveRun(d: Dialect, key: TaskPlaceKey): Statement {
@@ -93,7 +95,7 @@ function selectOpen(d: Dialect, key: TaskPlaceKey): Statement {
   const text = `select j.step_key, j.kind, j.state, j.due_at, j.question, j.result
     from ${d.table('task')} t
     join ${d.table('step')} j on j.task_no = t.no
-    where ${isTask(p, key)} and j.turn_no = ${decidingTurn(d)}
+    where ${isTask(p, key)} and j.turn_no = (${decidingTurn(d, 'turn_no')})
       and j.state = ${JOURNAL_STATE_NUMBERS.open} and j.kind <> ${JOURNAL_KIND_NUMBERS.step}
     order by j.ordinal, j.step_key`;
   return { text, values: p.values };

@@ -46,6 +46,12 @@ export interface Dialect {
   greatest(a: string, b: string): string;
   /** The instant that the `n`-th parameter holds; on PostgreSQL the database's own clock where it holds null. */
   moment(n: number): string;
+  /**
+   * What makes an index one for listings alone, and what a listing says to use it; always true of `no`. PostgreSQL guesses, before it has
+   * statistics, that a scope has one row: it would look for a row by walking the listing of its scope as soon as by its own key.
+   */
+  readonly listingOnly: string;
+  inListing(no: string): string;
   /** 64 bits: row numbers, seqs, instants. */
   readonly integer: string;
   /** 32 bits: states, kinds, counters of few. */
@@ -67,6 +73,8 @@ export const sqliteDialect: Dialect = {
   list: (values) => JSON.stringify(values),
   greatest: (a, b) => `max(${a}, ${b})`,
   moment: (n) => `?${n}`,
+  listingOnly: '',
+  inListing: () => '',
   integer: 'integer',
   smallint: 'integer',
   bytes: 'blob',
@@ -88,6 +96,8 @@ export function postgresDialect(schema: string): Dialect {
     // `clock_timestamp` goes on while a transaction waits; `now()` would be the time at which it began.
     // In a sub-select it is asked once a statement, so an index may be searched by it.
     moment: (n) => `(select coalesce($${n}::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint))`,
+    listingOnly: ' where no > 0',
+    inListing: (no) => ` and ${no} > 0`,
     integer: 'bigint',
     smallint: 'int',
     bytes: 'bytea',

@@ -20,7 +20,7 @@ export function selectMemories(
   if (query.source !== undefined) values.push(query.source);
   const text = `select ${MEMORY_COLUMNS}
     from ${d.table('memory')} m
-    where m.agent = ${d.param(1)} and m.scope = ${d.param(2)}${query.source === undefined ? '' : ` and m.source = ${d.param(4)}`}
+    where m.agent = ${d.param(1)} and m.scope = ${d.param(2)}${query.source === undefined ? '' : ` and m.source = ${d.param(4)}`}${d.inListing('m.no')}
     order by m.created_at desc, m.no desc
     limit ${d.param(3)}`;
   return { text, values };

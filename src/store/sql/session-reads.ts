@@ -20,7 +20,7 @@ export function selectSessionPage(
   if (query.after !== undefined) values.push(query.after);
   const text = `select ${SESSION_COLUMNS}
     from ${d.table('session')}
-    where agent = ${d.param(1)} and scope = ${d.param(2)}${query.after === undefined ? '' : ` and no < ${d.param(4)}`}
+    where agent = ${d.param(1)} and scope = ${d.param(2)}${query.after === undefined ? '' : ` and no < ${d.param(4)}`}${d.inListing('no')}
     order by no desc
     limit ${d.param(3)}`;
   return { text, values };

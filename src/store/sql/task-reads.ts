@@ -50,7 +50,7 @@ export function selectTaskPage(d: Dialect, place: Place, query: TaskQuery): Stat
   const text = `select ${TASK_COLUMNS}
     from ${d.table('task')} t
     join ${d.table('session')} s on s.no = t.session_no
-    where ${conditions.join(' and ')}
+    where ${conditions.join(' and ')}${d.inListing('t.no')}
     order by t.state_at desc, t.no desc
     limit ${d.param(values.length)}`;
   return { text, values };
@@ -61,7 +61,7 @@ export function countTasks(d: Dialect, place: Place, query: Omit<TaskQuery, 'pag
   const { conditions, values } = taskFilter(d, place, query);
   const text = `select count(*) as items
     from ${d.table('task')} t
-    where ${conditions.join(' and ')}`;
+    where ${conditions.join(' and ')}${d.inListing('t.no')}`;
   return { text, values };
 }
 

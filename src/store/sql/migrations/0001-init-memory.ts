@@ -20,7 +20,7 @@ export function memoryTables(d: Dialect): readonly string[] {
       constraint memory_id_is_per_scope unique (agent, scope, id)
     )${d.rowTable}`,
     // MemoryStore.list, newest first.
-    `create index memory_list on ${d.table('memory')} (agent, scope, created_at desc, no desc)`,
+    `create index memory_list on ${d.table('memory')} (agent, scope, created_at desc, no desc)${d.listingOnly}`,
     ...(d.name === 'postgres'
       ? [`create index memory_words on ${d.table('memory')} using gin (words)`]
       : [wordsTable(d)]),

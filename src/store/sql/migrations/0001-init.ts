@@ -51,7 +51,7 @@ function peopleAndPlaces(d: Dialect): readonly string[] {
       constraint context_is_per_scope unique (agent, scope, context_id)
     )${d.rowTable}`,
     // listSessions.
-    `create index session_list on ${d.table('session')} (agent, scope, no)`,
+    `create index session_list on ${d.table('session')} (agent, scope, no)${d.listingOnly}`,
     `create table ${d.table('session_state')} (
       session_no ${d.integer} not null references ${d.table('session')} (no) on delete cascade,
       key text not null,
@@ -96,7 +96,7 @@ function taskTables(d: Dialect): readonly string[] {
       constraint log_is_not_empty check (head_seq >= 1 and status_seq between 1 and head_seq)
     )${d.rowTable}`,
     // listTasks and countTasks of a scope; with a state or a session the rows are filtered.
-    `create index task_list on ${d.table('task')} (agent, scope, state_at desc, no desc)`,
+    `create index task_list on ${d.table('task')} (agent, scope, state_at desc, no desc)${d.listingOnly}`,
     // listTasks of one session, and erasure.
     `create index task_of_session on ${d.table('task')} (session_no, state_at desc, no desc)`,
     // dueDeadlines.
