@@ -26,7 +26,9 @@ export function rowEffect(events: readonly NewEvent[]): RowEffect {
     if (event.kind === 'status-changed') {
       effect = { ...effect, statusCount: effect.statusCount + 1, status: { state: event.state, ordinal: index + 1 } };
     } else if (event.kind === 'cancel-requested') effect = { ...effect, cancelBy: event.by };
-    else if (event.kind === 'message-received') effect = { ...effect, turnNo: event.turnNo };
+    else if (event.kind === 'message-received') {
+      effect = { ...effect, turnNo: Math.max(event.turnNo, effect.turnNo ?? 0) as TurnNo };
+    }
   });
   return effect;
 }

@@ -137,6 +137,30 @@ function describeTurns(open: OpenWorld): void {
     expect(granted && (await world.store.readTurn(granted)).message).toMatchObject({ seq: 6, turnNo: 2 });
   });
 
+  test('the row knows the highest turn, in whatever order they come', async () => {
+    const world = await open();
+    const { task } = await world.start();
+    const third = world.turn({ turnNo: 3 as TurnNo, messageOrdinal: 1 });
+    const second = world.turn({ turnNo: SECOND_TURN, messageOrdinal: 2 });
+    const after = await world.command(task, {
+      events: [
+        received(userMessage(third.messageId), third.turnNo),
+        received(userMessage(second.messageId), SECOND_TURN),
+      ],
+      turns: [
+        { kind: 'enqueue', turn: third },
+        { kind: 'enqueue', turn: second },
+      ],
+    });
+    expect(after.turnNo).toBe(3);
+    const turns = await world.scoped().listTurns(task.id);
+    expect(turns?.map(({ turnNo, messageSeq }) => [turnNo, messageSeq])).toEqual([
+      [1, 2],
+      [2, 7],
+      [3, 6],
+    ]);
+  });
+
   test('a dropped turn is over', async () => {
     const world = await open();
     const { task, grant } = await world.start();
