@@ -33,13 +33,14 @@ function isDecline(message: Message): boolean {
 
 function checkData(question: Question, data: Json, path: string): AnswerCheck {
   const wrapped = isJsonObject(data) && data.askId === question.askId;
-  const action = wrapped ? (data as JsonObject).action : undefined;
+  const action = wrapped ? data.action : undefined;
   if (action === 'decline') return { kind: 'declined' };
   if (action !== undefined && action !== 'accept') {
     return { kind: 'refused', violations: [{ field: `${path}.action`, description: 'must be "accept" or "decline"' }] };
   }
-  const value = wrapped ? ((data as JsonObject).content ?? withoutAskId(data as JsonObject)) : data;
-  const at = wrapped && 'content' in (data as JsonObject) ? `${path}.content` : path;
+  const hasContent = wrapped && Object.hasOwn(data, 'content');
+  const value = hasContent ? (data.content as Json) : wrapped ? withoutAskId(data) : data;
+  const at = hasContent ? `${path}.content` : path;
   if (question.schema === undefined) return { kind: 'accepted', value };
   const violations = checkFlat(question.schema, value, at);
   return violations.length === 0 ? { kind: 'accepted', value } : { kind: 'refused', violations };

@@ -38,7 +38,9 @@ export function coerceText(schema: JsonObject, text: string): Json | undefined {
 function coercePrimitive(schema: JsonObject, text: string): Json | undefined {
   const trimmed = text.trim();
   if (Array.isArray(schema.enum)) {
-    return schema.enum.find((option) => String(option).toLowerCase() === trimmed.toLowerCase()) as Json | undefined;
+    const same = (option: Json): boolean => String(option) === trimmed;
+    const alike = (option: Json): boolean => String(option).toLowerCase() === trimmed.toLowerCase();
+    return schema.enum.find(same) ?? schema.enum.find(alike);
   }
   switch (schema.type) {
     case 'number':
@@ -78,9 +80,10 @@ function checkPrimitive(schema: JsonObject, value: Json, field: string): readonl
 function checkString(schema: JsonObject, value: string, field: string): readonly FieldViolation[] {
   const { minLength, maxLength, pattern, format } = schema;
   const found: FieldViolation[] = [];
-  if (typeof minLength === 'number' && value.length < minLength)
-    found.push({ field, description: `must have at least ${minLength} characters` });
-  if (typeof maxLength === 'number' && value.length > maxLength)
+  // JSON Schema counts characters, not the UTF-16 units that `length` gives.
+  const isShort = typeof minLength === 'number' && [...value].length < minLength;
+  if (isShort) found.push({ field, description: `must have at least ${minLength} characters` });
+  if (typeof maxLength === 'number' && [...value].length > maxLength)
     found.push({ field, description: `must have at most ${maxLength} characters` });
   if (typeof pattern === 'string' && !matches(pattern, value))
     found.push({ field, description: `must match ${pattern}` });
@@ -105,12 +108,18 @@ function hasFormat(format: string, value: string): boolean {
     case 'uri':
       return URL.canParse(value);
     case 'date':
-      return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+      return /^\d{4}-\d{2}-\d{2}$/.test(value) && isDay(value);
     case 'date-time':
-      return /^\d{4}-\d{2}-\d{2}T/.test(value) && !Number.isNaN(Date.parse(value));
+      return /^\d{4}-\d{2}-\d{2}T/.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value));
     default:
       return true;
   }
+}
+
+/** The parser of dates takes the 31st of February for a day in March. */
+function isDay(text: string): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
 function checkNumber(schema: JsonObject, value: Json, field: string): readonly FieldViolation[] {

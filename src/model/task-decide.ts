@@ -52,7 +52,8 @@ export function decideContinue(view: TaskView, request: ContinueRequest): Decisi
   if (!isInterrupted(task.state)) return enqueue(view, request);
   const open = openQuestion(view, request.message);
   if (open === 'unknown') {
-    return refusedField('message.parts[0].data.askId', 'names no question that is open on this task');
+    const index = request.message.parts.findIndex((part) => part.kind === 'data');
+    return refusedField(`message.parts[${index}].data.askId`, 'names no question that is open on this task');
   }
   return open === undefined ? beginTurn(view, request) : answer(view, open, request);
 }
