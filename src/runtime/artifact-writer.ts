@@ -36,6 +36,8 @@ export class LiveArtifact implements ArtifactWriter {
   readonly #replay: ArtifactReplay;
   /** `touched`: this run has written to it, so it is this run's to close. */
   #state: 'untouched' | 'touched' | 'closed' = 'untouched';
+  /** Why a chunk is missing. */
+  #hole: { readonly error: unknown } | undefined;
   /** The last of the appends that wait for bytes to be staged. */
   #staging: Promise<void> | undefined;
 
@@ -59,14 +61,14 @@ export class LiveArtifact implements ArtifactWriter {
 
   flush(): Promise<void> {
     return this.#context.phase.call(async () => {
-      await this.#staging;
+      await this.staged();
       await this.#context.emitter.flush();
     });
   }
 
   close(): Promise<void> {
     return this.#context.phase.call(async () => {
-      await this.#staging;
+      await this.staged();
       const closing = this.closing();
       if (closing !== undefined) await this.#context.emitter.emit(closing);
       await this.#context.emitter.flush();
@@ -90,8 +92,14 @@ export class LiveArtifact implements ArtifactWriter {
     await staging;
   }
 
+  /** Resolves when no append waits for its bytes to be staged any more. */
+  async staged(): Promise<void> {
+    while (this.#staging !== undefined) await this.#staging.catch(() => {});
+  }
+
   /** What closes the artifact; undefined when it is closed, or the log holds its end already. */
   closing(): Emission | undefined {
+    if (this.#hole !== undefined) throw this.#hole.error;
     if (this.#state === 'closed') return undefined;
     this.#state = 'closed';
     const update = this.#replay.close();
@@ -107,6 +115,7 @@ export class LiveArtifact implements ArtifactWriter {
       await this.#context.emitter.emit(this.#emission({ ...update, parts: staged.parts }, staged.blobs));
     } catch (error) {
       // The artifact has a hole now, so nothing that follows may be taken for whole.
+      this.#hole = { error };
       this.#context.fail(error);
       throw error;
     }
@@ -121,8 +130,8 @@ export class LiveArtifact implements ArtifactWriter {
   }
 
   #stage(parts: readonly Part[]): Promise<StagedParts> {
-    const { parts: runtime, signal } = this.#context;
-    return untilAnswered(runtime, signal, () => stageParts(runtime.store, parts));
+    const { parts: runtime, lost } = this.#context;
+    return untilAnswered(runtime, lost, () => stageParts(runtime.store, parts));
   }
 
   #check(parts: readonly Part[]): void {

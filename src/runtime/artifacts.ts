@@ -45,8 +45,9 @@ export class Artifacts {
     return this.open(RESULT).write(parts, true);
   }
 
-  /** Closes what a handler that succeeded left open. */
-  closing(): readonly Fact[] {
+  /** Closes what a handler that succeeded left open, once all that it appended is there. */
+  async closing(): Promise<readonly Fact[]> {
+    for (const artifact of this.#opened) await artifact.staged();
     return this.#opened.filter((artifact) => artifact.isTouched).flatMap((artifact) => artifact.closing()?.facts ?? []);
   }
 

@@ -61,7 +61,8 @@ export class Emitter {
   readonly #watch: EmitterWatch;
   readonly #deadline: { readonly deadline?: NewDeadline };
   readonly #stop = new AbortController();
-  #state: 'open' | 'closing' | 'stopped' = 'open';
+  /** `held`: what is emitted now waits for the settlement. `closed`: the settlement has it. */
+  #state: 'open' | 'held' | 'closed' | 'stopped' = 'open';
   #headSeq: Seq;
   #emitNo = 0;
   #attached: Fact[] = [];
@@ -103,10 +104,10 @@ export class Emitter {
 
   /** Resolves when the emission is taken; rejects with `RunEnded` when the run is over before. */
   emit(wanted: Emission): Promise<void> {
-    if (this.#state !== 'open') return Promise.reject(new RunEnded());
+    if (this.#state === 'closed' || this.#state === 'stopped') return Promise.reject(new RunEnded());
     const emission = this.#withAttached(wanted);
     this.#issued += 1;
-    if (this.#line.length === 0 && this.#hasRoom(emission)) {
+    if (this.#line.length === 0 && (this.#state === 'held' || this.#hasRoom(emission))) {
       this.#take(emission);
       return TAKEN;
     }
@@ -135,11 +136,17 @@ export class Emitter {
     this.#start();
   }
 
+  /** The run has ended: what is not on its way yet, and what its ending emits, is to go with the settlement. */
+  hold(): void {
+    if (this.#state === 'open') this.#state = 'held';
+  }
+
   /** Takes no more, lets the batch in flight end, and gives what is left. Nothing when the lease was lost meanwhile. */
   async close(): Promise<Unwritten | undefined> {
-    if (this.#state === 'open') this.#state = 'closing';
+    this.hold();
     await this.#pump;
     if (this.#isStopped()) return undefined;
+    this.#state = 'closed';
     assert(this.#line.length === 0, 'the pump ends only when nobody waits in line');
     const facts = this.#buffer.flatMap((emission) => emission.facts);
     return { emitNo: this.#emitNo, facts: [...facts, ...this.#attached] };
@@ -190,7 +197,7 @@ export class Emitter {
   }
 
   #start(): void {
-    this.#pump ??= this.#run();
+    if (this.#state === 'open') this.#pump ??= this.#run();
   }
 
   async #run(): Promise<void> {
@@ -206,9 +213,9 @@ export class Emitter {
     this.#pump = undefined;
   }
 
-  /** While closing, only what stands in line is still made room for; the rest goes with the settlement. */
+  /** Once it is held, only what stands in line is still made room for; the rest goes with the settlement. */
   #hasWork(): boolean {
-    if (this.#state === 'closing') return this.#line.length > 0;
+    if (this.#state === 'held') return this.#line.length > 0;
     return this.#state === 'open' && (this.#buffer.length > 0 || this.#signOfLife);
   }
 

@@ -25,16 +25,16 @@ export async function returnedEnding(
   const { emitter, grant } = context;
   if (isInterruption(value)) {
     const message = spoken(context, ['interrupted', grant.runNo], value);
-    emitter.attach(artifacts.closing());
+    emitter.attach(await artifacts.closing());
     return { kind: 'interrupted', state: value.state, message };
   }
   if (isCompletion(value)) {
     const message = spoken(context, ['completed'], value);
-    emitter.attach(artifacts.closing());
+    emitter.attach(await artifacts.closing());
     return { kind: 'succeeded', message };
   }
   const parts = await outputParts(returned.skill, value);
-  emitter.attach(artifacts.closing());
+  emitter.attach(await artifacts.closing());
   if (parts.length > 0) await artifacts.writeResult(parts);
   return { kind: 'succeeded' };
 }

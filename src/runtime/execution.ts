@@ -192,6 +192,7 @@ export class RunExecution {
       journal: new Journal(this.grant.turn.turnNo, material.journal),
       scope: new StepScope(),
       signal: this.#abort.signal,
+      lost: this.#lost.signal,
       log: this.#log,
       keepsContent,
       knownMessages: messageIdsOf(material),
@@ -220,6 +221,7 @@ export class RunExecution {
     this.#isDecided = true;
     if (verdict.kind === 'drained') this.#phase.drain();
     else this.#phase.end();
+    if (ENDS_AT_ONCE.includes(verdict.kind)) this.#emitter?.hold();
     this.#fire(verdict.kind === 'drained' ? new DrainError() : abortReason(ABORT_TEXTS[verdict.kind]));
     this.#verdict.resolve(verdict);
   }
@@ -303,6 +305,9 @@ export class RunExecution {
     if (outcome === 'lost') this.#log.info('run had lost its task when it settled', { fence: this.grant.fence });
   }
 }
+
+/** The settlement follows at once; after a cancel or a drain it waits until the handler has come to rest. */
+const ENDS_AT_ONCE: readonly Verdict['kind'][] = ['returned', 'threw', 'parked'];
 
 const ABORT_TEXTS = {
   returned: 'The run has ended.',

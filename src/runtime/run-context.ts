@@ -19,6 +19,8 @@ export interface RunContext {
   readonly journal: Journal;
   readonly scope: StepScope;
   readonly signal: AbortSignal;
+  /** Fires when the lease is lost; what the handler wrote before its end is written until then. */
+  readonly lost: AbortSignal;
   readonly log: Logger;
   /** `storeContent: false`: no text and no bytes of the author's go into the log. */
   readonly keepsContent: boolean;
