@@ -25,6 +25,7 @@ import { decideCancel, decideContinue } from '../model/task-decide.ts';
 import { defaultRunTimes } from '../model/task-policy.ts';
 import type { TaskView } from '../model/task-view.ts';
 import type { TaskWrite } from '../model/task-write.ts';
+import { idleDeadline } from '../runtime/deadlines.ts';
 import { createEngine } from '../runtime/executor.ts';
 import type { Engine, RuntimeConfig, RuntimeParts } from '../runtime/ports.ts';
 import { createSecrets } from '../runtime/secrets.ts';
@@ -242,7 +243,13 @@ export class RunWorld {
   async claim(): Promise<number> {
     const { handle, worker, engine } = this.process;
     if (handle.isDead) return 0;
-    const grants = await this.store.claim({ ...worker, agents: [this.agentName], runsMax: engine.freeSlots() });
+    const idle = idleDeadline(this.config.times);
+    const grants = await this.store.claim({
+      ...worker,
+      agents: [this.agentName],
+      runsMax: engine.freeSlots(),
+      ...(idle === undefined ? {} : { deadline: idle }),
+    });
     for (const grant of grants) engine.start(grant);
     return grants.length;
   }
