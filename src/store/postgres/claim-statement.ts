@@ -11,7 +11,7 @@ import type { Candidate } from './claim-candidates.ts';
 import type { Statement } from './database.ts';
 import { moment, Parameters } from './parameters.ts';
 import { nearestDeadline } from './task-update.ts';
-import { TURN_COLUMN_NAMES } from './turn-rows.ts';
+import { PREFIXED_TURN_COLUMNS } from './turn-rows.ts';
 
 export interface ClaimRows {
   readonly candidates: readonly Candidate[];
@@ -62,12 +62,12 @@ export function grantRuns(d: Dialect, rows: ClaimRows): Statement {
       set attempts = u.attempts + 1
       from leased l
       where u.task_no = l.task_no and u.turn_no = l.turn_no
-      returning u.task_no, ${TURN_COLUMN_NAMES.map((name) => `u.${name} as turn_${name}`).join(', ')}),
+      returning u.task_no as granted_task_no, ${PREFIXED_TURN_COLUMNS}),
     logged as (${logGranted(d, p)})
-    select m.*, l.run_no, l.state as state_before, ${TURN_COLUMN_NAMES.map((name) => `u.turn_${name}`).join(', ')}
+    select m.*, l.run_no, l.state as state_before, u.*
     from moved m
     join leased l on l.task_no = m.no
-    join counted u on u.task_no = m.no
+    join counted u on u.granted_task_no = m.no
     order by l.place`;
   return { text, values: p.values };
 }

@@ -2,13 +2,14 @@ import type { NewEvent } from '../../model/event.ts';
 import type { AgentName, RunNo } from '../../model/ids.ts';
 import type { ClaimRequest, Grant } from '../contract.ts';
 import { grantEvents, placeEvents } from '../place-events.ts';
-import { decodeTask, decodeTurn, type TaskRow, type TurnRow, taskStateOf } from '../sql/row-codec.ts';
+import { decodeTask, type TaskRow, taskStateOf } from '../sql/row-codec.ts';
 import { type Candidate, CLAIM_SCOPES_MAX, selectCandidates } from './claim-candidates.ts';
 import { grantRuns } from './claim-statement.ts';
 import type { Row } from './database.ts';
+import { isLost } from './errors.ts';
 import { nowOf, type PostgresContext } from './postgres-context.ts';
 import { newGrant } from './task-changes.ts';
-import { TURN_COLUMN_NAMES } from './turn-rows.ts';
+import { decodePrefixedTurn } from './turn-rows.ts';
 
 /** Candidates for each run that is wanted: others claim at the same moment. */
 const OVERFETCH = 3;
@@ -24,13 +25,25 @@ export class Claims {
 
   async claim(request: ClaimRequest): Promise<readonly Grant[]> {
     if (request.runsMax <= 0 || request.agents.length === 0) return [];
+    const found = await this.#context.lostGrants.take(this.#context, request);
+    if (found.length > 0) return found;
     const candidates = await this.#findCandidates(request);
     if (candidates.length === 0) return [];
-    const started = candidates.map((candidate) => runStarted(candidate, request));
+    try {
+      return await this.#grant(request, candidates);
+    } catch (error) {
+      // Perhaps granted, and nobody knows of it: nobody would execute these runs for as long as this worker lives.
+      const runIds = candidates.map((candidate) => candidate.run_id);
+      if (isLost(error)) this.#context.lostGrants.add(runIds, request);
+      throw error;
+    }
+  }
+
+  async #grant(request: ClaimRequest, candidates: readonly Candidate[]): Promise<readonly Grant[]> {
     const [rows] = await this.#context.database.write([
       grantRuns(this.#context.d, {
         candidates,
-        started,
+        started: candidates.map((candidate) => runStarted(candidate, request)),
         workerNo: request.workerNo,
         runsMax: request.runsMax,
         deadline: request.deadline,
@@ -62,9 +75,7 @@ function runStarted(candidate: Candidate, { workerId }: ClaimRequest): NewEvent 
 
 function toGrant(row: Row, candidate: Candidate, { workerNo, workerId }: ClaimRequest): Grant {
   const task = decodeTask(row as unknown as TaskRow);
-  const turn = decodeTurn(
-    Object.fromEntries(TURN_COLUMN_NAMES.map((name) => [name, row[`turn_${name}`]])) as unknown as TurnRow,
-  );
+  const turn = decodePrefixedTurn(row);
   const run = { id: candidate.run_id, attempt: candidate.attempt };
   const events = grantEvents(
     { state: taskStateOf(row.state_before as number) },

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { CodedError } from '../../base/errors.ts';
 import { escapeText } from '../sql/text-escape.ts';
-import { classifyFailure, type Failure, toStoreError } from './errors.ts';
+import { classifyFailure, type Failure, markLost, toStoreError } from './errors.ts';
 import { applySettings, isDirect } from './pool.ts';
 
 /** One statement with the values of its `$1`, `$2` … */
@@ -46,7 +46,7 @@ export class Database {
   /**
    * All of the statements or none, in order, committed when the promise resolves; the rows of each.
    * `repeatable` says that doing it twice is the same as doing it once, so it is done again after a lost connection;
-   * otherwise such a loss is `unavailable`, and the caller finds out what became of it.
+   * otherwise such a loss is `unavailable`, and the caller, who knows it by `isLost`, finds out what became of it.
    */
   write(
     statements: readonly Statement[],
@@ -88,7 +88,9 @@ export class Database {
       try {
         return await attempt();
       } catch (error) {
-        if (tries === TRIES_MAX || !mayRepeat(classifyFailure(error), repeatable)) throw toStoreError(error);
+        const failure = classifyFailure(error);
+        if (tries < TRIES_MAX && mayRepeat(failure, repeatable)) continue;
+        throw failure === 'unknown' ? markLost(toStoreError(error)) : toStoreError(error);
       }
     }
   }

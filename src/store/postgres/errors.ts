@@ -62,3 +62,16 @@ export function toStoreError(error: unknown): Error {
   }
   return new CodedError('unavailable', { cause: error });
 }
+
+const lost = new WeakSet<Error>();
+
+/** Marks what callers see of a transaction of which nobody knows whether it came through. */
+export function markLost(error: Error): Error {
+  lost.add(error);
+  return error;
+}
+
+/** Whether the transaction that threw this may have been committed all the same. */
+export function isLost(error: unknown): boolean {
+  return error instanceof Error && lost.has(error);
+}

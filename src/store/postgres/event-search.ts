@@ -26,8 +26,25 @@ export async function findEvents(
   }
 }
 
-function isSame(row: EventRow, columns: EventColumns | undefined): boolean {
-  return row.kind === columns?.kind && row.artifact_id === columns.artifactId && row.payload === columns.payload;
+/** The events that stand right behind `headSeq`, if they are these. */
+export async function eventsAt(
+  context: PostgresContext,
+  taskNo: TaskNo,
+  wanted: { readonly events: readonly NewEvent[]; readonly headSeq: Seq },
+): Promise<readonly StoredEvent[] | undefined> {
+  const { events, headSeq } = wanted;
+  const rows = await readRows(context, taskNo, { after: headSeq, until: headSeq + events.length });
+  const isThere = events.length > 0 && events.every((event, index) => isSame(rows[index], encodeEvent(event)));
+  return isThere ? rows.map(decodeEvent) : undefined;
+}
+
+function isSame(row: EventRow | undefined, columns: EventColumns | undefined): boolean {
+  return (
+    row !== undefined &&
+    row.kind === columns?.kind &&
+    row.artifact_id === columns.artifactId &&
+    row.payload === columns.payload
+  );
 }
 
 async function readRows(

@@ -1,11 +1,14 @@
 import { type Clock, type Instant, instant } from '../../base/clock.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import type { Database } from './database.ts';
+import type { LostGrants } from './lost-grants.ts';
 
 /** What every part of this adapter works with. */
 export interface PostgresContext {
   readonly d: Dialect;
   readonly database: Database;
+  /** Runs that may have been granted to this process without its knowing. */
+  readonly lostGrants: LostGrants;
   /** In place of the database's clock. */
   readonly clock?: Clock;
 }

@@ -25,6 +25,7 @@ import { readTurnMaterial } from './content-reads.ts';
 import { Database, type Row } from './database.ts';
 import { readInstallation } from './installation.ts';
 import { readEvents, readHeads } from './log-reads.ts';
+import { LostGrants } from './lost-grants.ts';
 import { migrationPort } from './migration-port.ts';
 import { createPool } from './pool.ts';
 import { nowOf, type PostgresContext, readNow } from './postgres-context.ts';
@@ -60,6 +61,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const context: PostgresContext = {
     d,
     database,
+    lostGrants: new LostGrants(),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   };
   try {

@@ -1,29 +1,76 @@
 import { assert } from '../../base/assert.ts';
 import type { NewEvent } from '../../model/event.ts';
-import type { AgentName, RunNo } from '../../model/ids.ts';
+import type { AgentName, RunNo, Seq, TaskId } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
 import { rowEffect } from '../../model/task-fold.ts';
 import type { Turn } from '../../model/turn.ts';
-import type { SubmitRequest, SubmitResult } from '../contract.ts';
+import type { KnownMessage, SubmitRequest, SubmitResult } from '../contract.ts';
 import { grantEvents, placeEvents } from '../place-events.ts';
 import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
+import { isLost } from './errors.ts';
+import { eventsAt } from './event-search.ts';
 import { followEvents, followFacts } from './following-rows.ts';
+import { readGrants } from './lost-grants.ts';
 import { findMessage } from './messages.ts';
 import { nowOf, type PostgresContext } from './postgres-context.ts';
 import { insertTask } from './submit-statement.ts';
 import { newGrant } from './task-changes.ts';
+import { readView } from './view-reads.ts';
 
 export interface ScopePlace {
   readonly agent: AgentName;
   readonly scope: Scope;
 }
 
-/** `ScopedStore.submit`. */
+/** `ScopedStore.submit`. Where the answer is lost it is sent again, and knows what it did before by the task's id, which nobody else has. */
 export async function submitTask(
   context: PostgresContext,
   place: ScopePlace,
   request: SubmitRequest,
 ): Promise<SubmitResult> {
+  try {
+    return await submitOnce(context, place, request);
+  } catch (error) {
+    if (!isLost(error)) throw error;
+  }
+  try {
+    const done = await findCreated(context, place, request);
+    if (done !== undefined) return done;
+    // The lost attempt may still be on its way: then this one waits for it and meets its message or its task id.
+    const result = await submitOnce(context, place, request).catch((error: unknown) => error as Error);
+    const isOwn = result instanceof Error || (result.kind === 'repeated' && isOfTask(result.message, request.taskId));
+    const found = isOwn ? await findCreated(context, place, request) : undefined;
+    if (found !== undefined) return found;
+    if (result instanceof Error) throw result;
+    return result;
+  } catch (error) {
+    if (request.grantTo !== undefined) context.lostGrants.add([request.run.id], request.grantTo);
+    throw error;
+  }
+}
+
+function isOfTask(message: KnownMessage, taskId: TaskId): boolean {
+  return message.state === 'task' && message.taskId === taskId;
+}
+
+/** What an attempt whose answer was lost has created. */
+async function findCreated(
+  context: PostgresContext,
+  place: ScopePlace,
+  request: SubmitRequest,
+): Promise<SubmitResult | undefined> {
+  const view = await readView(context, { taskId: request.taskId, ...place });
+  if (view === undefined) return undefined;
+  const events = [...request.events, ...startEvents(request)];
+  const stored = await eventsAt(context, view.task.no, { events, headSeq: 0 as Seq });
+  if (stored === undefined) return undefined;
+  const created = { kind: 'created' as const, task: view.task, events: stored };
+  if (request.grantTo === undefined) return created;
+  const [grant] = await readGrants(context, [request.run.id], request.grantTo);
+  return grant === undefined ? created : { ...created, grant };
+}
+
+async function submitOnce(context: PostgresContext, place: ScopePlace, request: SubmitRequest): Promise<SubmitResult> {
   for (;;) {
     const created = await createTask(context, place, request);
     if (created !== undefined) return created;

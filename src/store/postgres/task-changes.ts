@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { instant } from '../../base/clock.ts';
 import type { NewEvent, StoredEvent } from '../../model/event.ts';
-import type { RunNo, Seq, WorkerId, WorkerNo } from '../../model/ids.ts';
+import type { RunId, RunNo, Seq, WorkerId, WorkerNo } from '../../model/ids.ts';
 import type { Task, TaskState } from '../../model/task.ts';
 import { rowEffect } from '../../model/task-fold.ts';
 import type { NewDeadline, NewRun, TaskWrite } from '../../model/task-write.ts';
@@ -43,6 +43,10 @@ export type ChangeOutcome =
 /** The statements of a change's one transaction, and how to read their answers. */
 export interface PlannedChange {
   readonly statements: readonly Statement[];
+  /** All that it appends, a grant's events last. */
+  readonly events: readonly NewEvent[];
+  /** The run that it grants. */
+  readonly leased: RunId | undefined;
   readonly read: (answers: readonly (readonly Row[])[]) => ChangeOutcome;
 }
 
@@ -58,6 +62,8 @@ export function planChange(d: Dialect, change: TaskChange): PlannedChange {
   const rows = followingRows(d, change, { events, lease });
   return {
     statements: [...remember, moveTask(d, change, { events, lease }), ...rows, ...forget],
+    events,
+    leased: lease?.run.id,
     read: (answers) => {
       const [remembered, moved, ...following] = message === undefined ? [undefined, ...answers] : answers;
       if (remembered?.length === 0) return { kind: 'known' };

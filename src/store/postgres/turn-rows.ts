@@ -1,10 +1,10 @@
 import { unreachable } from '../../base/assert.ts';
 import type { TurnNo } from '../../model/ids.ts';
 import type { NewTurn, TurnWrite } from '../../model/task-write.ts';
-import { TURN_STATE_NUMBERS } from '../../model/turn.ts';
+import { TURN_STATE_NUMBERS, type Turn } from '../../model/turn.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import type { TurnRow } from '../sql/row-codec.ts';
-import type { Statement } from './database.ts';
+import { decodeTurn, type TurnRow } from '../sql/row-codec.ts';
+import type { Row, Statement } from './database.ts';
 import { expecting, movedTask, type TaskPlaceKey } from './moved-task.ts';
 import { Parameters } from './parameters.ts';
 
@@ -47,7 +47,7 @@ export function countAttempt(d: Dialect, key: TaskPlaceKey, turnNo: TurnNo): Sta
 }
 
 /** Columns of a `TurnRow`. */
-export const TURN_COLUMN_NAMES = [
+const TURN_COLUMN_NAMES = [
   'turn_no',
   'state',
   'message_id',
@@ -61,6 +61,15 @@ export const TURN_COLUMN_NAMES = [
 
 /** The same, from `turn u`. */
 export const TURN_COLUMNS = TURN_COLUMN_NAMES.map((name) => `u.${name}`).join(', ');
+
+/** The same beside other columns, with `turn_` before each. */
+export const PREFIXED_TURN_COLUMNS = TURN_COLUMN_NAMES.map((name) => `u.${name} as turn_${name}`).join(', ');
+
+export function decodePrefixedTurn(row: Row): Turn {
+  return decodeTurn(
+    Object.fromEntries(TURN_COLUMN_NAMES.map((name) => [name, row[`turn_${name}`]])) as unknown as TurnRow,
+  );
+}
 
 function insertTurn(
   d: Dialect,
