@@ -4,7 +4,7 @@ import { limits } from '../../src/base/limits.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import type { BlobNo, TaskId } from '../../src/model/ids.ts';
 import type { BlobPart } from '../../src/model/message.ts';
-import { chunk, type StoreWorld } from './builders.ts';
+import { chunk, REFUSED, type StoreWorld } from './builders.ts';
 import type { OpenWorld } from './store-suite.ts';
 
 const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
@@ -129,7 +129,7 @@ function describeStaged(open: OpenWorld): void {
     await expect(world.store.append(grant, { emitNo: 9, facts })).rejects.toMatchObject({ code: 'lease_lost' });
     await expect(
       world.scoped().submit(world.submitRequest({ taskId: task.id as TaskId, blobs: [blobNo] })),
-    ).rejects.toThrow();
+    ).rejects.toMatchObject(REFUSED);
     await world.clock.advance(1_001);
     expect(await drop(world)).toBe(1);
   });
@@ -143,7 +143,7 @@ function describeStaged(open: OpenWorld): void {
     const before = await world.everything(task);
     const event = chunk(grant, { parts: [partOf(blobNo, data)] });
     const batch = { emitNo: 0, facts: [{ kind: 'event' as const, event, blobs: [blobNo] }] };
-    await expect(world.store.append(grant, batch)).rejects.toThrow();
+    await expect(world.store.append(grant, batch)).rejects.toMatchObject(REFUSED);
     expect(await world.everything(task)).toEqual(before);
   });
 }

@@ -30,6 +30,9 @@ export const SCOPE = 'user=a' as Scope;
 export const OTHER_SCOPE = 'user=ab' as Scope;
 export const FIRST_TURN = 1 as TurnNo;
 
+/** How a store refuses what its constraints forbid: the caller broke a rule of ours, and nothing was written. */
+export const REFUSED = { name: 'AssertionError' };
+
 export interface Worker {
   readonly workerNo: WorkerNo;
   readonly workerId: WorkerId;

@@ -133,40 +133,48 @@ function describeParts(open: OpenWorld): void {
 }
 
 function describeBesideTheLog(open: OpenWorld): void {
-  test.each(TEXTS)('journal and session state: %s', async (_what, words) => {
+  test('the journal and the state of a session', async () => {
     const world = await open();
-    const { task, grant } = await world.start();
-    const key = `step:${words.slice(0, 1_000)}`;
-    await world.store.append(grant, {
-      emitNo: 0,
-      facts: [
-        { kind: 'journal', entry: { turnNo: FIRST_TURN, key, kind: 'step', state: 'done', result: words } },
-        { kind: 'session-state', key, value: words },
-      ],
-    });
-    expect((await world.store.readTurn(grant)).journal).toEqual([{ key, kind: 'step', state: 'done', result: words }]);
-    expect(await world.store.readSessionState(task.sessionNo, key)).toBe(words);
-    expect(await world.store.readSessionState(task.sessionNo, `${key}x`)).toBeUndefined();
+    for (const [what, words] of TEXTS) {
+      const { task, grant } = await world.start();
+      const key = `step:${words.slice(0, 1_000)}`;
+      const entry = { key, kind: 'step' as const, state: 'done' as const, result: words };
+      await world.store.append(grant, {
+        emitNo: 0,
+        facts: [
+          { kind: 'journal', entry: { turnNo: FIRST_TURN, ...entry } },
+          { kind: 'session-state', key, value: words },
+        ],
+      });
+      expect((await world.store.readTurn(grant)).journal, what).toEqual([entry]);
+      expect(await world.store.readSessionState(task.sessionNo, key), what).toBe(words);
+      expect(await world.store.readSessionState(task.sessionNo, `${key}x`), what).toBeUndefined();
+    }
   });
 
-  test.each(TEXTS)('reasons and names: %s', async (_what, words) => {
+  test('reasons and names', async () => {
     const world = await open();
-    const { task, grant } = await world.start();
-    await world.command(task, { events: [{ kind: 'cancel-requested', by: words }] });
-    const write = endWrite(grant, 'canceled');
-    const runs = [{ kind: 'settle' as const, runNo: grant.runNo, outcome: 'canceled' as const, reason: words }];
-    await world.settle(grant, { ...write, runs });
-    expect((await world.scoped().listRuns(task.id))?.[0]).toMatchObject({ reason: words });
-    expect((await world.scoped().readTask(task.id))?.task.cancelBy).toBe(words);
+    for (const [what, words] of TEXTS) {
+      const { task, grant } = await world.start();
+      await world.command(task, { events: [{ kind: 'cancel-requested', by: words }] });
+      const write = endWrite(grant, 'canceled');
+      const runs = [{ kind: 'settle' as const, runNo: grant.runNo, outcome: 'canceled' as const, reason: words }];
+      await world.settle(grant, { ...write, runs });
+      expect((await world.scoped().listRuns(task.id))?.[0], what).toMatchObject({ reason: words });
+      expect((await world.scoped().readTask(task.id))?.task.cancelBy, what).toBe(words);
+    }
   });
 
-  test.each(TEXTS)('memories: %s', async (_what, words) => {
+  test('memories', async () => {
     const world = await open();
-    const memory = { id: 'm' as MemoryId, text: words, source: words.slice(0, 1_000), metadata: { text: words } };
-    await world.scoped().memories.write([{ kind: 'remember', memory }]);
-    const expected = { ...memory, createdAt: world.clock.now() };
-    expectSame(await world.scoped().memories.read(memory.id), expected);
-    expectSame(await world.scoped().memories.list({ itemsMax: 5, source: memory.source }), [expected]);
+    const { memories } = world.scoped();
+    for (const [what, words] of TEXTS) {
+      const memory = { id: world.id<MemoryId>('m'), text: words, source: words.slice(0, 1_000), metadata: { words } };
+      await memories.write([{ kind: 'remember', memory }]);
+      const expected = { ...memory, createdAt: world.clock.now() };
+      expect(await memories.read(memory.id), what).toEqual(expected);
+      expect(await memories.list({ itemsMax: 5, source: memory.source }), what).toEqual([expected]);
+    }
   });
 
   test('events of every kind', async () => {

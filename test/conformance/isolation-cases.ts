@@ -73,30 +73,26 @@ async function fill(world: StoreWorld, live: boolean): Promise<Names & { readonl
 export function describeIsolation(open: OpenWorld): void {
   describe('isolation: what is foreign is answered as what is absent', () => {
     const others = [
-      ['another scope', AGENT, OTHER_SCOPE],
-      ['another agent', OTHER_AGENT, SCOPE],
-      ['a scope that is a prefix', AGENT, 'user=' as never],
-      ['a scope in other letters', AGENT, 'USER=A' as never],
-      ['a scope with a space after it', AGENT, 'user=a ' as never],
-      ['a scope with a wildcard', AGENT, 'user=%' as never],
+      ['for another scope', AGENT, OTHER_SCOPE],
+      ['for another agent', OTHER_AGENT, SCOPE],
+      ['for a scope that is a prefix', AGENT, 'user=' as never],
+      ['for a scope in other letters', AGENT, 'USER=A' as never],
+      ['for a scope with a space after it', AGENT, 'user=a ' as never],
+      ['for a scope with a wildcard', AGENT, 'user=%' as never],
     ] as const;
-    for (const live of [true, false]) {
-      test.each(others)(`${live ? 'a live' : 'an ended'} task, for %s`, async (_what, agent, scope) => {
-        const world = await open();
-        const names = await fill(world, live);
-        const before = await world.everything({ ...names, id: names.taskId, agent: AGENT, scope: SCOPE } as never);
+    test.each(['a live', 'an ended'])('%s task', async (which) => {
+      const world = await open();
+      const names = await fill(world, which === 'a live');
+      const own = { ...names, id: names.taskId, agent: AGENT, scope: SCOPE } as never;
+      const before = await world.everything(own);
+      for (const [what, agent, scope] of others) {
         const foreign = world.scoped(agent, scope);
-        expect(await answers(foreign, names)).toEqual(await answers(foreign, ABSENT));
-        expect(await answers(foreign, ABSENT)).toMatchObject({
-          command: { kind: 'gone' },
-          countTasks: 0,
-          finishReply: false,
-        });
-        expect(await world.everything({ ...names, id: names.taskId, agent: AGENT, scope: SCOPE } as never)).toEqual(
-          before,
-        );
-      });
-    }
+        const absent = await answers(foreign, ABSENT);
+        expect(await answers(foreign, names), what).toEqual(absent);
+        expect(absent, what).toMatchObject({ command: { kind: 'gone' }, countTasks: 0, finishReply: false });
+        expect(await world.everything(own), what).toEqual(before);
+      }
+    });
 
     test('a held message, for another scope', async () => {
       const world = await open();

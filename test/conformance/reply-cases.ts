@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fence, MessageId } from '../../src/model/ids.ts';
 import type { MemoryId, MemoryWrite } from '../../src/store/memory-contract.ts';
-import { AGENT, fingerprintOf, OTHER_AGENT, OTHER_SCOPE, type StoreWorld, type Worker } from './builders.ts';
+import { AGENT, fingerprintOf, OTHER_AGENT, OTHER_SCOPE, REFUSED, type StoreWorld, type Worker } from './builders.ts';
 import type { OpenWorld } from './store-suite.ts';
 
 const messageId = 'm' as MessageId;
@@ -79,7 +79,7 @@ function describeHolders(open: OpenWorld): void {
     const world = await open();
     const fence = await begun(world, await world.worker());
     const grant: MemoryWrite = { kind: 'grant', id: 'absent' as MemoryId, to: OTHER_SCOPE };
-    await expect(finish(world, fence, [remember('a'), grant])).rejects.toThrow();
+    await expect(finish(world, fence, [remember('a'), grant])).rejects.toMatchObject(REFUSED);
     expect(await world.scoped().findMessage(messageId)).toMatchObject({ state: 'executing' });
     expect(await world.scoped().memories.list({ itemsMax: 9 })).toEqual([]);
     expect(await finish(world, fence, [remember('a')])).toBe(true);

@@ -3,7 +3,17 @@ import { instant } from '../../src/base/clock.ts';
 import type { Fence, RunNo, TurnNo, WorkerNo } from '../../src/model/ids.ts';
 import type { JournalWrite, TaskWrite } from '../../src/model/task-write.ts';
 import type { StoreWorld } from './builders.ts';
-import { endWrite, FIRST_TURN, nextRunWrite, parkWrite, received, settled, status, userMessage } from './builders.ts';
+import {
+  endWrite,
+  FIRST_TURN,
+  nextRunWrite,
+  parkWrite,
+  REFUSED,
+  received,
+  settled,
+  status,
+  userMessage,
+} from './builders.ts';
 import type { OpenWorld } from './store-suite.ts';
 
 const SECOND_TURN = 2 as TurnNo;
@@ -328,7 +338,7 @@ function describeImpossibleRows(open: OpenWorld): void {
     const world = await open();
     const { task } = await world.start();
     const before = await world.everything(task);
-    await expect(world.store.command(task.no, task.headSeq, writeOf(world))).rejects.toThrow();
+    await expect(world.store.command(task.no, task.headSeq, writeOf(world))).rejects.toMatchObject(REFUSED);
     expect(await world.everything(task)).toEqual(before);
   });
 
@@ -340,7 +350,7 @@ function describeImpossibleRows(open: OpenWorld): void {
       { kind: 'settle', runNo: grant.runNo, outcome: 'lost' },
       { kind: 'queue', run: world.run({ attempt: 1 }) },
     ];
-    await expect(world.store.command(task.no, task.headSeq, { ...noEvent(), runs })).rejects.toThrow();
+    await expect(world.store.command(task.no, task.headSeq, { ...noEvent(), runs })).rejects.toMatchObject(REFUSED);
     expect(await world.everything(task)).toEqual(before);
   });
 
@@ -349,7 +359,7 @@ function describeImpossibleRows(open: OpenWorld): void {
     const { task, grant } = await world.start();
     const before = await world.everything(task);
     const request = { emitNo: 0, facts: [], headSeq: task.headSeq, write: parkWrite(grant, {}) };
-    await expect(world.store.settle(grant, request)).rejects.toThrow();
+    await expect(world.store.settle(grant, request)).rejects.toMatchObject(REFUSED);
     expect(await world.everything(task)).toEqual(before);
     const still = { ...grant, fence: grant.fence as Fence, workerNo: grant.workerNo as WorkerNo };
     expect((await world.store.append(still, { emitNo: 0, facts: [] })).kind).toBe('written');

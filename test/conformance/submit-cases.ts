@@ -7,6 +7,7 @@ import {
   fingerprintOf,
   OTHER_AGENT,
   OTHER_SCOPE,
+  REFUSED,
   received,
   SCOPE,
   status,
@@ -260,8 +261,8 @@ function describeRefusedSubmits(open: OpenWorld): void {
     const messageId = 'refused' as MessageId;
     const contextId = 'refused' as ContextId;
     const request = world.submitRequest({ taskId: task.id, messageId, contextId });
-    await expect(world.scoped().submit(request)).rejects.toThrow();
-    await expect(world.scoped(AGENT, OTHER_SCOPE).submit(request)).rejects.toThrow();
+    await expect(world.scoped().submit(request)).rejects.toMatchObject(REFUSED);
+    await expect(world.scoped(AGENT, OTHER_SCOPE).submit(request)).rejects.toMatchObject(REFUSED);
     expect(await world.scoped().findMessage(messageId)).toBeUndefined();
     expect(await world.scoped().readSession(contextId)).toBeUndefined();
     expect(await world.scoped(AGENT, OTHER_SCOPE).readSession(contextId)).toBeUndefined();
@@ -275,7 +276,7 @@ function describeRefusedSubmits(open: OpenWorld): void {
     const first = world.submitRequest();
     await world.scoped().submit(first);
     const second = world.submitRequest({ taskId: 'second' as TaskId });
-    await expect(world.scoped().submit({ ...second, run: first.run })).rejects.toThrow();
+    await expect(world.scoped().submit({ ...second, run: first.run })).rejects.toMatchObject(REFUSED);
     expect(await world.scoped().readTask('second' as TaskId)).toBeUndefined();
     expect(await world.store.stats()).toMatchObject({ sessions: 1, events: 3, runs: { queued: 1 } });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkerId, WorkerNo } from '../../src/model/ids.ts';
-import { AGENT } from './builders.ts';
+import { AGENT, endWrite, REFUSED, type Worker } from './builders.ts';
 import type { OpenWorld } from './store-suite.ts';
 
 export function describeWorkers(open: OpenWorld): void {
@@ -58,6 +58,20 @@ export function describeWorkers(open: OpenWorld): void {
       expect(await world.store.buryWorkers({ all: true })).toBe(0);
     });
 
+    test('are told what is leased to them, where a store offers it', async (context) => {
+      const world = await open();
+      const leasedTo = (worker: Worker) => world.store.leasedTo?.(worker.workerNo);
+      const worker = await world.worker();
+      if (leasedTo(worker) === undefined) return context.skip('no commit of this store ends in doubt');
+      const { task, grant } = await world.start({ grantTo: worker });
+      await world.start({ grantTo: await world.worker() });
+      await world.complete({ grantTo: worker });
+      await world.submit();
+      expect(await leasedTo(worker)).toEqual([{ taskNo: task.no, fence: grant.fence }]);
+      await world.settle(grant, endWrite(grant, 'completed'));
+      expect(await leasedTo(worker)).toEqual([]);
+    });
+
     test('that never registered cannot renew', async () => {
       const world = await open();
       expect(await world.store.renewWorker({ workerNo: 987_654 as WorkerNo, leaseMs: 1_000 })).toBe(false);
@@ -68,7 +82,9 @@ export function describeWorkers(open: OpenWorld): void {
       const world = await open();
       const workerId = 'twin' as WorkerId;
       await world.store.registerWorker({ workerId, agents: [AGENT], leaseMs: 1_000 });
-      await expect(world.store.registerWorker({ workerId, agents: [AGENT], leaseMs: 1_000 })).rejects.toThrow();
+      await expect(world.store.registerWorker({ workerId, agents: [AGENT], leaseMs: 1_000 })).rejects.toMatchObject(
+        REFUSED,
+      );
     });
   });
 }

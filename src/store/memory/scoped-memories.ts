@@ -1,5 +1,5 @@
+import { assert } from '../../base/assert.ts';
 import type { Instant } from '../../base/clock.ts';
-import { fieldError } from '../../base/errors.ts';
 import type { Scope } from '../../model/scope.ts';
 import type { Memory, MemoryHit, MemoryId, MemoryWrite } from '../memory-contract.ts';
 import { frozenCopy } from './frozen.ts';
@@ -22,9 +22,7 @@ export class ScopedMemories {
     for (const write of writes) {
       if (write.kind === 'remember') known.set(write.memory.id, true);
       else if (write.kind === 'forget') known.set(write.id, false);
-      else if (!(known.get(write.id) ?? this.#rows.has(write.id))) {
-        throw fieldError('memory', `there is no memory ${write.id} to grant`);
-      }
+      else assert(known.get(write.id) ?? this.#rows.has(write.id), 'a memory that is granted is there');
     }
   }
 
