@@ -97,12 +97,12 @@ function advanceIfGranted(
   const isFolded = effect.status !== undefined || effect.cancelBy !== undefined || effect.turnNo !== undefined;
   const { deadline } = batch;
   const life = deadline === undefined ? [] : [now + deadline.inMs, DEADLINE_KIND_NUMBERS[deadline.kind]];
-  if (!isFolded) return tx.one(deadline === undefined ? ADVANCE : ADVANCE_ALIVE, ...guard, ...life);
+  if (!isFolded) return tx.change(deadline === undefined ? ADVANCE : ADVANCE_ALIVE, ...guard, ...life);
   const { status, statusCount, cancelBy = null, turnNo = 0 } = effect;
   const state = status === undefined ? null : TASK_STATE_NUMBERS[status.state];
   const folded = [state, status?.ordinal ?? null, statusCount, cancelBy, turnNo];
-  if (deadline === undefined) return tx.one(ADVANCE_FOLDED, ...guard, null, null, ...folded);
-  return tx.one(ADVANCE_FOLDED_ALIVE, ...guard, ...life, ...folded);
+  if (deadline === undefined) return tx.change(ADVANCE_FOLDED, ...guard, null, null, ...folded);
+  return tx.change(ADVANCE_FOLDED_ALIVE, ...guard, ...life, ...folded);
 }
 
 /** A newer grant, an ended task, or this batch was committed before: one is in flight, so the emit number then stands at its end. */

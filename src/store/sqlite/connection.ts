@@ -17,6 +17,7 @@ export interface ConnectionOptions {
 export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #changes = 0;
 
   constructor(path: string, options: ConnectionOptions) {
     this.#database = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout: options.busyMs });
@@ -26,6 +27,11 @@ export class Connection {
     return this.#database.isTransaction;
   }
 
+  /** Grows with every row that is written; where it stands still, nothing was. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   /** Several statements at once, without values. */
   exec(text: string): void {
     this.#database.exec(text);
@@ -33,16 +39,40 @@ export class Connection {
 
   /** Rows changed. */
   run(text: string, ...values: Value[]): number {
-    return Number(this.#prepared(text).run(...escaped(values)).changes);
+    const changes = Number(this.#prepared(text).run(...escaped(values)).changes);
+    this.#changes += changes;
+    return changes;
   }
 
   /** The row number that an insert was given. */
   insert(text: string, ...values: Value[]): number {
-    return Number(this.#prepared(text).run(...escaped(values)).lastInsertRowid);
+    const { lastInsertRowid } = this.#prepared(text).run(...escaped(values));
+    this.#changes += 1;
+    return Number(lastInsertRowid);
   }
 
-  runRaw(text: string, ...values: Value[]): void {
+  insertRaw(text: string, ...values: Value[]): void {
     this.#prepared(text).run(...values);
+    this.#changes += 1;
+  }
+
+  /** `begin`, `commit` and their like. */
+  control(text: string): void {
+    this.#prepared(text).run();
+  }
+
+  /** The row that an insert or update returns. */
+  change<Row extends object>(text: string, ...values: Value[]): Row | undefined {
+    const row = this.one<Row>(text, ...values);
+    if (row !== undefined) this.#changes += 1;
+    return row;
+  }
+
+  /** The rows that an insert, update or delete returns. */
+  changeAll<Row extends object>(statement: Statement): Row[] {
+    const rows = this.readAll<Row>(statement);
+    this.#changes += rows.length;
+    return rows;
   }
 
   one<Row extends object>(text: string, ...values: Value[]): Row | undefined {
@@ -80,11 +110,11 @@ export class Connection {
 
   /** Reads of one moment. Synchronous to the end, so that no read transaction outlives it and holds back the checkpoint. */
   snapshot<T>(work: () => T): T {
-    this.runRaw('begin');
+    this.control('begin');
     try {
       return work();
     } finally {
-      if (this.isTransaction) this.runRaw('commit');
+      if (this.isTransaction) this.control('commit');
     }
   }
 

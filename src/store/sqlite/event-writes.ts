@@ -33,19 +33,28 @@ export function writeEvents(
   prepared: PreparedEvents,
   place: { readonly taskNo: TaskNo; readonly headSeq: number; readonly at: Instant },
 ): readonly StoredEvent[] {
-  const { taskNo, headSeq, at } = place;
-  const placed = placeEvents(prepared.events, { headSeq, at });
-  prepared.columns.forEach((column, index) => {
+  if (prepared.events.length === 0) return [];
+  const placed = placeEvents(prepared.events, place);
+  writePlacedEvents(tx, place.taskNo, { columns: prepared.columns, placed });
+  return placed;
+}
+
+/** Writes events that have their places already. */
+export function writePlacedEvents(
+  tx: Connection,
+  taskNo: TaskNo,
+  events: { readonly columns: readonly EventColumns[]; readonly placed: readonly StoredEvent[] },
+): void {
+  const { columns, placed } = events;
+  placed.forEach((event, index) => {
+    const column = columns[index] as EventColumns;
     const { runNo, kind, audience, artifactId, payload } = column;
     const bytes = Buffer.byteLength(payload);
     // Payloads are JSON and ids are printable: neither holds what a text would have to be escaped for.
-    tx.runRaw(INSERT_EVENT, taskNo, headSeq + index + 1, runNo, kind, audience, artifactId, at, bytes, payload);
-  });
-  for (const event of placed) {
+    tx.insertRaw(INSERT_EVENT, taskNo, event.seq, runNo, kind, audience, artifactId, event.at, bytes, payload);
     const effect = artifactEffect(event);
     if (effect !== undefined) writeArtifact(tx, taskNo, effect);
-  }
-  return placed;
+  });
 }
 
 const INSERT_ARTIFACT = `

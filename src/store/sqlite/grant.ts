@@ -57,7 +57,7 @@ export function grantRun(
 }
 
 function countAttempt(tx: Connection, taskNo: TaskNo, turnNo: TurnNo): Turn {
-  const row = tx.one<TurnRow>(COUNT_ATTEMPT, taskNo, turnNo);
+  const row = tx.change<TurnRow>(COUNT_ATTEMPT, taskNo, turnNo);
   assert(row !== undefined, 'a run has a turn');
   return decodeTurn(row);
 }

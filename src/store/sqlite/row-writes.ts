@@ -180,7 +180,7 @@ export function writeSessionState(
 /** Fails when one is gone: the log would name bytes that are not there. */
 export function writeBlobs(tx: Connection, taskNo: TaskNo, blobNos: readonly BlobNo[]): void {
   if (blobNos.length === 0) return;
-  const taken = tx.readAll(takeUpBlobs(sqliteDialect, taskNo, blobNos));
+  const taken = tx.changeAll(takeUpBlobs(sqliteDialect, taskNo, blobNos));
   assert(taken.length === new Set(blobNos).size, 'a blob that an event names is staged, and nobody else took it up');
 }
 

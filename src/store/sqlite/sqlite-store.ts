@@ -86,6 +86,8 @@ function configure(writer: Connection, path: string, pageCountMax: number | unde
   writer.exec('pragma synchronous = full');
   writer.exec('pragma foreign_keys = on');
   writer.exec('pragma trusted_schema = off');
+  // Savepoints keep the pages they may have to put back; in a file that would cost more than the writes themselves.
+  writer.exec('pragma temp_store = memory');
   writer.exec(`pragma cache_size = -${CACHE_KIB}`);
   writer.exec(`pragma journal_size_limit = ${WAL_BYTES_KEPT}`);
   if (pageCountMax !== undefined) writer.exec(`pragma max_page_count = ${Math.trunc(pageCountMax)}`);

@@ -1,4 +1,5 @@
 import { type Instant, instant } from '../../base/clock.ts';
+import type { StoredEvent } from '../../model/event.ts';
 import type { AgentName, Fence, RunNo, SessionNo, TaskNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import type { Scope } from '../../model/scope.ts';
@@ -16,7 +17,7 @@ import { decodeKnownMessage, decodeSession, type KnownMessageRow, type SessionRo
 import { selectSession } from '../sql/session-reads.ts';
 import type { Place } from '../sql/task-reads.ts';
 import type { Connection } from './connection.ts';
-import { type PreparedEvents, prepareEvents, writeEvents } from './event-writes.ts';
+import { type PreparedEvents, prepareEvents, writePlacedEvents } from './event-writes.ts';
 import { grantOf, type Holder } from './grant.ts';
 import { insertTurn, writeBlobs, writeMessage } from './row-writes.ts';
 import { insertTask, withDeadlines } from './task-row.ts';
@@ -65,7 +66,8 @@ export function submit(tx: Connection, submitted: PreparedSubmit, now: Instant):
   if (known !== undefined) return { kind: 'repeated', message: known };
 
   const session = openSession(tx, submitted, now);
-  const row = newRow(submitted, session, now);
+  const events = placeEvents(prepared.events, { headSeq: 0, at: now });
+  const row = newRow(submitted, session, events, now);
   const no = insertTask(tx, row);
   const task: Task = { ...row, no };
   insertTurn(tx, { taskNo: no, headSeq: 0 }, request.turn, {
@@ -73,7 +75,7 @@ export function submit(tx: Connection, submitted: PreparedSubmit, now: Instant):
     attempts: request.grantTo === undefined ? 0 : 1,
   });
   const runNo = insertRun(tx, task, request, now);
-  const events = writeEvents(tx, prepared, { taskNo: no, headSeq: 0, at: now });
+  writePlacedEvents(tx, no, { columns: prepared.columns, placed: events });
   writeBlobs(tx, no, request.blobs);
   if (request.idempotency !== undefined) {
     const { messageId, fingerprint } = request.idempotency;
@@ -105,7 +107,12 @@ function openSession(tx: Connection, { agent, scope, request }: PreparedSubmit, 
 }
 
 /** The row after all events; its number comes with its insert. */
-function newRow({ scope, request, prepared }: PreparedSubmit, session: Session, now: Instant): Task {
+function newRow(
+  { scope, request }: PreparedSubmit,
+  session: Session,
+  events: readonly StoredEvent[],
+  now: Instant,
+): Task {
   const { deadline, totalMs, trace, metadata, grantTo } = request;
   const empty = newTask({
     no: 0 as TaskNo,
@@ -117,7 +124,7 @@ function newRow({ scope, request, prepared }: PreparedSubmit, session: Session, 
     ...(trace === undefined ? {} : { trace }),
     ...(metadata === undefined ? {} : { metadata }),
   });
-  const folded = placeEvents(prepared.events, { headSeq: 0, at: now }).reduce(foldTask, empty);
+  const folded = events.reduce(foldTask, empty);
   const row = isTerminal(folded.state) ? withDeadlines(folded, {}) : folded;
   return grantTo === undefined ? row : { ...row, fence: 1 as Fence };
 }

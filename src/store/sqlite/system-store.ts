@@ -94,7 +94,7 @@ export class SqliteSystemStore implements SystemStore {
   }): Promise<WorkerNo> {
     const { workerId: id, agents, leaseMs } = request;
     return this.#access.write(WRITE_BYTES, (tx, now) => {
-      const row = tx.readOne<{ no: number }>(insertWorker(d, { id, agents, leaseUntil: now + leaseMs }));
+      const [row] = tx.changeAll<{ no: number }>(insertWorker(d, { id, agents, leaseUntil: now + leaseMs }));
       assert(row !== undefined, 'an insert returns its row');
       return row.no as WorkerNo;
     });
@@ -103,14 +103,14 @@ export class SqliteSystemStore implements SystemStore {
   renewWorker(request: { readonly workerNo: WorkerNo; readonly leaseMs: number }): Promise<boolean> {
     return this.#access.write(
       WRITE_BYTES,
-      (tx, now) => tx.readAll(extendLease(d, request.workerNo, now + request.leaseMs)).length === 1,
+      (tx, now) => tx.changeAll(extendLease(d, request.workerNo, now + request.leaseMs)).length === 1,
     );
   }
 
   buryWorkers(request: { readonly all: boolean; readonly except?: WorkerNo }): Promise<number> {
     return this.#access.write(WRITE_BYTES, (tx, now) => {
       const burial = request.all ? buryOtherWorkers(d, request.except ?? 0) : buryExpiredWorkers(d, now);
-      return tx.readAll(burial).length;
+      return tx.changeAll(burial).length;
     });
   }
 
@@ -206,7 +206,7 @@ export class SqliteSystemStore implements SystemStore {
   dropStagedBlobs(request: { readonly olderThanMs: number; readonly itemsMax: number }): Promise<number> {
     return this.#access.write(
       WRITE_BYTES,
-      (tx, now) => tx.readAll(deleteStagedBlobs(d, now - request.olderThanMs, request.itemsMax)).length,
+      (tx, now) => tx.changeAll(deleteStagedBlobs(d, now - request.olderThanMs, request.itemsMax)).length,
     );
   }
 
@@ -224,7 +224,7 @@ export class SqliteSystemStore implements SystemStore {
 
 function stageSlice(tx: Connection, slice: StagedSlice, now: Instant): BlobNo {
   const { sliceNo, data, total } = slice;
-  const blobNo = slice.blobNo ?? tx.readOne<{ no: number }>(insertBlob(d, { ...total, stagedAt: now }))?.no;
+  const blobNo = slice.blobNo ?? tx.changeAll<{ no: number }>(insertBlob(d, { ...total, stagedAt: now }))[0]?.no;
   assert(blobNo !== undefined, 'an insert returns its row');
   tx.write(putBlobSlice(d, { blobNo, sliceNo, data }));
   return blobNo as BlobNo;
