@@ -12,6 +12,7 @@ import { abortReason, DrainError } from './abort-reasons.ts';
 import { untilAnswered } from './backoff.ts';
 import { Emitter, type Unwritten } from './emitter.ts';
 import { returnedEnding, thrownEnding } from './endings.ts';
+import { letOthersGoOn } from './event-loop.ts';
 import { Journal } from './journal.ts';
 import { createLiveTurn, type LiveTurn } from './live-turn.ts';
 import { LocalView } from './local-view.ts';
@@ -255,7 +256,7 @@ export class RunExecution {
     if (this.#prepared === undefined) return;
     const rested = new AbortController();
     const grace = this.#parts.clock.sleep(this.#parts.config.times.cancelGraceMs, rested.signal);
-    await Promise.race([this.#phase.until(() => this.#phase.isHandlerIdle), grace]);
+    await Promise.race([this.#phase.until(() => this.#phase.isHandlerIdle).then(letOthersGoOn), grace]);
     grace.catch(() => {});
     rested.abort();
   }

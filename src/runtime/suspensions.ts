@@ -7,6 +7,7 @@ import type { JournalEntry } from '../model/journal.ts';
 import { type Question, questionOf } from '../model/question.ts';
 import { readAnswer } from './answer-value.ts';
 import { contentNotKept } from './artifact-writer.ts';
+import { letOthersGoOn } from './event-loop.ts';
 import type { Suspension } from './parking.ts';
 import type { RunContext } from './run-context.ts';
 import { rowEmission } from './step.ts';
@@ -15,8 +16,6 @@ import { rowEmission } from './step.ts';
 const IN_PLACE_MS = 5_000;
 /** A suspension whose step is still open after this may be waiting for itself. */
 const QUIET_WARNING_MS = 30_000;
-/** Turns of the event loop in which a handler that was woken by a step may go on before its turn parks. */
-const QUIET_TURNS = 2;
 
 /**
  * The suspensions of one run: `ask`, `authorize` and `sleep`. Each gives its recorded outcome, or a promise that does
@@ -158,7 +157,7 @@ export class Suspensions {
     const isQuiet = (): boolean => phase.openWork === 0 || !phase.isLive;
     do {
       await phase.until(isQuiet);
-      for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextEventLoopTurn();
+      await letOthersGoOn();
     } while (!isQuiet());
   }
 
@@ -173,10 +172,6 @@ export class Suspensions {
       () => {},
     );
   }
-}
-
-function nextEventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function signInText({ scheme, url }: AuthorizeRequest): string {
