@@ -10,7 +10,7 @@ export interface TaskView {
   readonly turn: Turn;
   /** The run that is held, queued, leased or waiting. */
   readonly run?: Run;
-  /** Suspensions of the current turn that are still open. */
+  /** Suspensions of the current turn that are still open, oldest first; a step that has begun is none. */
   readonly open: readonly JournalEntry[];
   /** Oldest first. */
   readonly queued: readonly Turn[];

@@ -227,7 +227,7 @@ export interface SubmitRequest {
   readonly events: readonly NewEvent[];
   readonly turn: NewTurn;
   readonly run: NewRun;
-  /** Leases the run to this worker at once, as `claim` would, in the same transaction. */
+  /** Leases the run to this worker at once, as `claim` would, in the same transaction: its events follow the request's, its deadline is the request's. */
   readonly grantTo?: { readonly workerNo: WorkerNo; readonly workerId: WorkerId };
   readonly blobs: readonly BlobNo[];
   readonly deadline: NewDeadline | undefined;
@@ -262,6 +262,7 @@ export interface FactBatch {
   readonly deadline?: NewDeadline;
 }
 
+/** `events` of a repeat are the newest of the log, as many as the batch had: the batch itself, unless a command came after it. */
 export type AppendResult = {
   readonly kind: 'written' | 'repeated';
   readonly events: readonly StoredEvent[];
@@ -310,6 +311,7 @@ export interface TurnMaterial {
   readonly message: StoredEvent & { readonly kind: 'message-received' };
   /** Encrypted message of an agent that keeps no content. */
   readonly input?: Uint8Array;
+  /** Of the turn, in the order in which the keys were first written. */
   readonly journal: readonly JournalEntry[];
 }
 

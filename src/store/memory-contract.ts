@@ -23,9 +23,11 @@ export interface NewMemory {
 }
 
 export type MemoryWrite =
+  /** One that is known under the id is replaced; its grants stay. */
   | { readonly kind: 'remember'; readonly memory: NewMemory }
+  /** One that is not there is forgotten already. */
   | { readonly kind: 'forget'; readonly id: MemoryId }
-  /** Lets another scope read one memory; writing it twice is one grant. */
+  /** Lets another scope read one memory; writing it twice is one grant. A memory that is not there cannot be granted: none of the batch is written. */
   | { readonly kind: 'grant'; readonly id: MemoryId; readonly to: Scope };
 
 /** A memory that matched, best first; `rank` is comparable within one answer only. */
