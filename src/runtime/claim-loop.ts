@@ -73,7 +73,7 @@ async function claim(
     }
     return grants.length;
   } finally {
-    parts.slots.settle({ reserved, started });
+    parts.slots.settleOwn({ reserved, started });
   }
 }
 

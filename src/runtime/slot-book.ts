@@ -7,8 +7,15 @@ import type { Engine } from './ports.ts';
 export interface SlotBook {
   /** Takes up to `max` slots that are free now; gives how many. */
   reserve(max: number): number;
-  /** Gives back a reservation, of which `started` runs were handed to the engine. */
-  settle(reservation: { readonly reserved: number; readonly started: number }): void;
+  /** Gives back a reservation, of which `started` runs were handed to the engine; whoever waits for slots is told of what is left. */
+  settle(reservation: Reservation): void;
+  /** The same for the claim loop itself: it is the one who waits, and a claim that found nothing is no reason to claim again. */
+  settleOwn(reservation: Reservation): void;
+}
+
+export interface Reservation {
+  readonly reserved: number;
+  readonly started: number;
 }
 
 export function createSlotBook(engine: Pick<Engine, 'freeSlots' | 'exclusive'>, onFreed: () => void): SlotBook {
@@ -23,6 +30,9 @@ export function createSlotBook(engine: Pick<Engine, 'freeSlots' | 'exclusive'>, 
     settle({ reserved, started }) {
       reservedNow -= reserved;
       if (started < reserved) onFreed();
+    },
+    settleOwn({ reserved }) {
+      reservedNow -= reserved;
     },
   };
 }
