@@ -29,6 +29,15 @@ export type {
   StepOptions,
   TaskTurn,
 } from './agent/turn.ts';
+export { noAuthentication } from './auth/no-authentication.ts';
 export type { Duration } from './base/duration.ts';
+export { CodedError, type ErrorCode, type ErrorDetail, type FieldViolation } from './base/errors.ts';
 export type { Json, JsonObject } from './base/json.ts';
+export type { Logger } from './base/log.ts';
+export type { HttpBinding, HttpRequest, HttpResponse } from './bindings/http/exchange.ts';
 export type { Message, Part } from './model/message.ts';
+export type { Caller, Principal, Scope } from './model/scope.ts';
+export { createPinoLogger } from './observability/pino-logger.ts';
+export type { Authenticator, Credentials } from './operations/authenticator.ts';
+export type { ConfigInput } from './server/config.ts';
+export { createHoldfast, type Holdfast, type HoldfastOptions } from './server/holdfast.ts';

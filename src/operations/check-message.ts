@@ -33,7 +33,9 @@ async function checkMediaTypes(parts: OperationParts, call: Call, params: SendPa
     if (mediaType === undefined || accepts(accepted, mediaType)) return;
     throw new CodedError('content_type_not_supported', {
       message: `Skill "${skillId}" takes ${accepted.join(', ')}, not ${mediaType}.`,
-      violations: [{ field: `message.parts[${index}].mediaType`, description: `must be one of ${accepted.join(', ')}` }],
+      violations: [
+        { field: `message.parts[${index}].mediaType`, description: `must be one of ${accepted.join(', ')}` },
+      ],
       metadata: { mediaType },
     });
   });
@@ -42,7 +44,8 @@ async function checkMediaTypes(parts: OperationParts, call: Call, params: SendPa
 /** The skill of a message: the running turn's when it continues a task, else what dispatch says. An unknown task has none; submit says so. */
 async function skillOf(parts: OperationParts, call: Call, params: SendParams): Promise<string | undefined> {
   const { message, metadata } = params;
-  if (message.taskId === undefined) return selectSkill(call.agent, metadata === undefined ? { message } : { message, metadata });
+  if (message.taskId === undefined)
+    return selectSkill(call.agent, metadata === undefined ? { message } : { message, metadata });
   return (await rowsOf(parts, call).readTask(message.taskId))?.turn.skill;
 }
 

@@ -1,16 +1,8 @@
-import { CodedError } from '../base/errors.ts';
 import type { AgentName, TaskId } from '../model/ids.ts';
+import { taskNotFound } from '../runtime/task-answers.ts';
 import type { ScopedStore, Snapshot, SnapshotWant } from '../store/contract.ts';
 import type { Call } from './operations.ts';
 import type { OperationParts } from './verb.ts';
-
-/** The one answer for a task that is absent, another's, or another agent's. */
-export function taskNotFound(taskId: TaskId): CodedError {
-  return new CodedError('task_not_found', {
-    message: 'There is no such task, or it is not yours. Check the id, and that you call its agent.',
-    metadata: { taskId },
-  });
-}
 
 /** The rows this call may see. */
 export function rowsOf(parts: OperationParts, call: Call): ScopedStore {

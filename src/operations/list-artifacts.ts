@@ -1,6 +1,7 @@
 import type { ArtifactEntry } from '../model/artifact.ts';
 import type { TaskId } from '../model/ids.ts';
-import { rowsOf, taskNotFound } from './find-task.ts';
+import { taskNotFound } from '../runtime/task-answers.ts';
+import { rowsOf } from './find-task.ts';
 import type { Verb } from './verb.ts';
 
 /** The task's artifacts without content: those of the agent, and the raw parts that clients sent. */

@@ -24,7 +24,10 @@ export function writePageToken(listing: Listing, place: JsonObject): string {
 export function readPageToken(listing: Listing, token: string): JsonObject {
   const place = unseal(listing.secrets, token);
   if (place?.listing === digest(listing)) return place;
-  throw fieldError('pageToken', 'is not a token of this listing: send it with the filters and the caller it was given for');
+  throw fieldError(
+    'pageToken',
+    'is not a token of this listing: send it with the filters and the caller it was given for',
+  );
 }
 
 function digest({ secrets, call, of, filters }: Listing): string {
