@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../base/limits.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Seq } from '../model/ids.ts';
+import { anonymousCaller } from '../model/scope.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { countingStore, interceptStore } from '../testing/intercepted-store.ts';
-import { chunk, collect, createNode, later, never, readLog } from '../testing/runtime-node.ts';
+import { chunk, collect, createNode, never, readLog } from '../testing/runtime-node.ts';
 import type { FeedItem } from './ports.ts';
 
 const turns = async (count: number): Promise<void> => {
@@ -110,7 +111,7 @@ describe('a follower', () => {
 });
 
 describe('nothing falls into the gap between a snapshot and its stream', () => {
-  const LOOPS = 300;
+  const LOOPS = 250;
   test.each(['on', 'off'] as const)('with jitter on every call, wakeups %s', async (wakeups) => {
     for (let seed = 1; seed <= LOOPS; seed += 1) {
       const random = seededRandom(seed);
@@ -135,7 +136,7 @@ describe('nothing falls into the gap between a snapshot and its stream', () => {
       const observe = async (): Promise<readonly number[]> => {
         await jitter();
         const place = {
-          caller: (await import('../model/scope.ts')).anonymousCaller,
+          caller: anonymousCaller,
           agent: node.agent,
           taskId: task.id,
         };
@@ -236,12 +237,12 @@ describe('20 followers that never read', () => {
       await reader.next();
       readers.push(reader);
     }
-    let callsWhileWaiting = 0;
+    let bytesAtMost = 0;
     for (let count = 0; count < CHUNKS; count += 1) {
       await node.emit(grant, chunk(grant, CHUNK, { append: count > 0 }));
-      callsWhileWaiting = Math.max(callsWhileWaiting, node.system.hub.counts().bytes);
+      bytesAtMost = Math.max(bytesAtMost, node.system.hub.counts().bytes);
     }
-    return { node, taskNo, grant, readers, stop, bytesAtMost: callsWhileWaiting };
+    return { node, grant, readers, stop, bytesAtMost };
   }
 
   test('cost the bytes of one ring, and find every event when they come back', async () => {
@@ -264,6 +265,5 @@ describe('20 followers that never read', () => {
     stop.abort();
     for (const reader of readers) await reader.return?.();
     expect(node.system.hub.counts().followers).toBe(0);
-    expect(later(node.clock)).toBeGreaterThan(0);
   });
 });

@@ -119,7 +119,7 @@ export async function createNode(options: NodeOptions = {}): Promise<RuntimeNode
   assert(agent !== undefined, 'a node serves an agent');
   const config = { ...testConfig, ...options.config };
   const engine = createScriptedEngine(options.slots ?? config.concurrency);
-  const newId = createIdSource({ clock, random });
+  const newId = createIdSource({ clock, random, pool: 1_000 });
   const logged: LogEntry[] = [];
   const runtimeOptions: RuntimeOptions = {
     store,
