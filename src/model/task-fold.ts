@@ -56,7 +56,9 @@ function foldStatus(task: Task, state: TaskState, seq: Seq, at: Instant): Task {
 /** A task with its content, as doors show it: the row, the messages in order, the artifacts that were not discarded. */
 export interface TaskContent {
   readonly statusMessage?: Message;
-  /** Users' messages and superseded status messages, oldest first. */
+  /** How many messages of the whole history came before the status message: where it goes once it is superseded. */
+  readonly statusPlace?: number;
+  /** Users' messages and superseded status messages, in the order in which they were said. */
   readonly history: readonly Message[];
   readonly artifacts: readonly Artifact[];
 }
@@ -68,15 +70,8 @@ export function foldContent(content: TaskContent, event: StoredEvent): TaskConte
   switch (event.kind) {
     case 'message-received':
       return { ...content, history: [...content.history, event.message] };
-    case 'status-changed': {
-      const history =
-        content.statusMessage === undefined ? content.history : [...content.history, content.statusMessage];
-      return {
-        history,
-        artifacts: content.artifacts,
-        ...(event.message === undefined ? {} : { statusMessage: event.message }),
-      };
-    }
+    case 'status-changed':
+      return foldSpeech(content, event.message);
     case 'artifact-updated':
       return { ...content, artifacts: foldArtifact(content.artifacts, event) };
     case 'artifact-discarded':
@@ -87,6 +82,17 @@ export function foldContent(content: TaskContent, event: StoredEvent): TaskConte
     default:
       return content;
   }
+}
+
+function foldSpeech(content: TaskContent, message: Message | undefined): TaskContent {
+  const { statusMessage, statusPlace, artifacts } = content;
+  const history =
+    statusMessage === undefined || statusPlace === undefined
+      ? content.history
+      : content.history.toSpliced(statusPlace, 0, statusMessage);
+  return message === undefined
+    ? { history, artifacts }
+    : { history, artifacts, statusMessage: message, statusPlace: history.length };
 }
 
 function foldArtifact(

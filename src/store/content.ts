@@ -13,18 +13,19 @@ export type ArtifactEvent = StoredEvent & { readonly kind: 'artifact-updated' };
 export function speechOf(
   events: readonly SpeechEvent[],
   historyMax?: number,
-): Pick<TaskContent, 'history' | 'statusMessage'> {
+): Pick<TaskContent, 'history' | 'statusMessage' | 'statusPlace'> {
   const history: Message[] = [];
-  let status: Message | undefined;
+  let status: { readonly message: Message; readonly place: number } | undefined;
   for (const event of events) {
     if (event.kind === 'message-received') history.push(event.message);
     else {
-      if (status !== undefined) history.push(status);
-      status = event.message;
+      if (status !== undefined) history.splice(status.place, 0, status.message);
+      status = event.message === undefined ? undefined : { message: event.message, place: history.length };
     }
   }
   const kept = historyMax === undefined ? history : history.slice(Math.max(0, history.length - historyMax));
-  return status === undefined ? { history: kept } : { history: kept, statusMessage: status };
+  if (status === undefined) return { history: kept };
+  return { history: kept, statusMessage: status.message, statusPlace: status.place };
 }
 
 /** An artifact, from its row and its `artifact-updated` events from `baseSeq` on, in order. */

@@ -166,7 +166,7 @@ describe.each(doorMakers)('%o', (makeDoor) => {
     ['parts', { ...messageOf({}), parts: [] }],
     ['parts[0]', { ...messageOf({}), parts: [{}] }],
     ['raw', { ...messageOf({}), parts: [{ raw: '***' }] }],
-    ['role', { messageId: 'm', parts: [{ text: 'x' }] }],
+    ['role', { ...messageOf({}), role: undefined }],
     ['messageId', { ...messageOf({}), messageId: 'x'.repeat(257) }],
   ])(`a bad %s is named ${verifies('json.required', 'error.validation')}`, async (field, message) => {
     const refused = refusalOf(await door().send(message as never));
