@@ -55,6 +55,8 @@ export interface ScopedStore {
   countTasks(query: Omit<TaskQuery, 'pageItems' | 'after'>): Promise<number>;
 
   readSession(contextId: ContextId): Promise<Session | undefined>;
+  /** The session of a context: the known one, or an empty one that is opened now. Any number of calls at once open one. */
+  openSession(request: NewSession): Promise<Session>;
   /** Newest first; `after` is the last session of the page before. */
   listSessions(query: { readonly pageItems: number; readonly after?: SessionNo }): Promise<Page<Session>>;
   listRuns(taskId: TaskId): Promise<readonly Run[] | undefined>;
@@ -160,7 +162,7 @@ export interface SystemStore {
 
   /**
    * Runs that are leased to this worker now. A worker that does not execute one of them lost the answer to its grant;
-   * a store whose commits never end in doubt need not offer it.
+   * a store that gives such a grant again with the next claim, or whose commits never end in doubt, need not offer it.
    */
   leasedTo?(workerNo: WorkerNo): Promise<readonly { readonly taskNo: TaskNo; readonly fence: Fence }[]>;
 
@@ -201,6 +203,12 @@ export interface TaskQuery {
   readonly stateAtFrom?: Instant;
   readonly pageItems: number;
   readonly after?: TaskPlace;
+}
+
+/** A session to be opened where its context is not known. */
+export interface NewSession {
+  readonly contextId: ContextId;
+  readonly threadId: ThreadId;
 }
 
 export type KnownMessage = { readonly fingerprint: Fingerprint } & (

@@ -57,7 +57,7 @@ export function selectRunsOfTheDead(d: Dialect, itemsMax: number): Statement {
     from ${d.table('run')} r
     left join ${d.table('worker')} w on w.no = r.worker_no and w.dead = 0
     where r.state = ${LEASED} and w.no is null
-    order by r.task_no
+    order by r.worker_no, r.task_no
     limit ${d.param(1)}`;
   return { text, values: [itemsMax] };
 }

@@ -10,6 +10,18 @@ export function selectSession(d: Dialect, place: Place, contextId: string): Stat
   return { text, values: [place.agent, place.scope, contextId] };
 }
 
+/** Leaves a session that is there as it is; `now` null asks the database's clock. */
+export function insertSession(
+  d: Dialect,
+  place: Place,
+  session: { readonly contextId: string; readonly threadId: string; readonly now: number | null },
+): Statement {
+  const text = `insert into ${d.table('session')} (agent, scope, context_id, thread_id, created_at)
+    values (${d.param(1)}, ${d.param(2)}, ${d.param(3)}, ${d.param(4)}, ${d.moment(5)})
+    on conflict (agent, scope, context_id) do nothing`;
+  return { text, values: [place.agent, place.scope, session.contextId, session.threadId, session.now] };
+}
+
 /** Newest first, one row more than a page. Rides on `session_list`. */
 export function selectSessionPage(
   d: Dialect,

@@ -1,4 +1,5 @@
-import type { Instant } from '../../base/clock.ts';
+import { assert } from '../../base/assert.ts';
+import { type Instant, instant } from '../../base/clock.ts';
 import type { AgentName, RunId, RunNo, TaskNo, TurnNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import type { ClaimRequest, Grant } from '../contract.ts';
@@ -41,6 +42,19 @@ const SELECT_OLDEST_OF_SCOPE = `
   where agent = ?1 and scope = ?2 and ${READY} and runnable_at <= ?3
   order by runnable_at, no
   limit ?4`;
+
+/** One agent at a time: the first entry of `run_ready` is the answer, however long the queue. */
+const SELECT_NEXT = `
+  select min(runnable_at) as runnable_at
+  from run
+  where agent = ?1 and ${READY}`;
+
+export function nextRunnableAt(db: Connection, agents: readonly AgentName[]): Instant | undefined {
+  const times = agents.flatMap(
+    (agent) => db.one<{ runnable_at: number | null }>(SELECT_NEXT, agent)?.runnable_at ?? [],
+  );
+  return times.length === 0 ? undefined : instant(Math.min(...times));
+}
 
 interface Candidate {
   readonly no: number;
@@ -110,7 +124,7 @@ function byAge(a: Candidate, b: Candidate): number {
 
 function grantCandidate(tx: Connection, candidate: Candidate, request: ClaimRequest, now: Instant): Grant {
   const task = readTaskRow(tx, candidate.task_no as TaskNo);
-  if (task === undefined) throw new Error('a run has a task');
+  assert(task !== undefined, 'a run has a task');
   const moment = { now, at: writtenAt(task, now) };
   const run = {
     no: candidate.no as RunNo,

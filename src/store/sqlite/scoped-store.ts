@@ -23,6 +23,7 @@ import type {
   CommandResult,
   FinishReply,
   KnownMessage,
+  NewSession,
   ScopedStore,
   Snapshot,
   SnapshotWant,
@@ -52,7 +53,7 @@ import type { Connection } from './connection.ts';
 import { readArtifact, readArtifactEntries, readContent } from './content-read.ts';
 import { memoryBytes, SqliteMemoryStore } from './memory-store.ts';
 import { type BeginReplyResult, beginReply, dropReply, finishReply } from './replies.ts';
-import { prepareSubmit, readKnownMessage, submit } from './submit.ts';
+import { openSession, prepareSubmit, readKnownMessage, submit } from './submit.ts';
 import { readView } from './task-view-read.ts';
 
 /** A write beside its events: a few rows and their places in the indexes. */
@@ -101,6 +102,10 @@ export class SqliteScopedStore implements ScopedStore {
       const row = db.readOne<SessionRow>(selectSession(d, this.#place, contextId));
       return row === undefined ? undefined : decodeSession(row);
     });
+  }
+
+  openSession(request: NewSession): Promise<Session> {
+    return this.#access.write(WRITE_BYTES, (tx, now) => openSession(tx, this.#place, request, now));
   }
 
   listSessions(query: { readonly pageItems: number; readonly after?: SessionNo }): Promise<Page<Session>> {

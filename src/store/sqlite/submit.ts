@@ -7,7 +7,7 @@ import type { Session } from '../../model/session.ts';
 import { isTerminal, type Task } from '../../model/task.ts';
 import { foldTask } from '../../model/task-fold.ts';
 import type { Turn } from '../../model/turn.ts';
-import type { Grant, KnownMessage, SubmitRequest, SubmitResult } from '../contract.ts';
+import type { Grant, KnownMessage, NewSession, SubmitRequest, SubmitResult } from '../contract.ts';
 import { firstDeadlines } from '../deadline.ts';
 import { newTask } from '../new-task.ts';
 import { grantEvents, messageSeqOf, placeEvents } from '../place-events.ts';
@@ -65,7 +65,7 @@ export function submit(tx: Connection, submitted: PreparedSubmit, now: Instant):
   const known = request.idempotency && readKnownMessage(tx, submitted, request.idempotency.messageId, now);
   if (known !== undefined) return { kind: 'repeated', message: known };
 
-  const session = openSession(tx, submitted, now);
+  const session = openSession(tx, submitted, request, now);
   const events = placeEvents(prepared.events, { headSeq: 0, at: now });
   const row = newRow(submitted, session, events, now);
   const no = insertTask(tx, row);
@@ -98,8 +98,13 @@ const INSERT_SESSION = `
   insert into session (agent, scope, context_id, thread_id, created_at)
   values (?1, ?2, ?3, ?4, ?5)`;
 
-function openSession(tx: Connection, { agent, scope, request }: PreparedSubmit, now: Instant): Session {
-  const { contextId, threadId } = request;
+/** The session of a context, opened where it is not known. */
+export function openSession(
+  tx: Connection,
+  { agent, scope }: { readonly agent: AgentName; readonly scope: Scope },
+  { contextId, threadId }: NewSession,
+  now: Instant,
+): Session {
   const row = tx.one<SessionRow>(SELECT_SESSION, agent, scope, contextId);
   if (row !== undefined) return decodeSession(row);
   const no = tx.insert(INSERT_SESSION, agent, scope, contextId, threadId, now) as SessionNo;

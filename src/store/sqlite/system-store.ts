@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import { type Instant, instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { StoredEvent } from '../../model/event.ts';
 import type { AgentName, BlobNo, Seq, SessionNo, TaskNo, WorkerId, WorkerNo } from '../../model/ids.ts';
@@ -22,24 +22,18 @@ import type {
 import { deleteStagedBlobs, insertBlob, putBlobSlice, selectBlobSlice } from '../sql/blob-writes.ts';
 import { sqliteDialect as d, type Statement } from '../sql/dialect.ts';
 import { runStateOf, taskStateOf } from '../sql/row-codec.ts';
-import {
-  countActiveRuns,
-  selectDueDeadlines,
-  selectDueTimers,
-  selectNextRunnableAt,
-  selectRunless,
-  selectRunsOfTheDead,
-} from '../sql/run-reads.ts';
+import { countActiveRuns, selectDueDeadlines, selectDueTimers } from '../sql/run-reads.ts';
 import { countSessions, selectSessionState } from '../sql/session-reads.ts';
 import { countEvents, countTasksByState } from '../sql/task-reads.ts';
 import { buryExpiredWorkers, buryOtherWorkers, extendLease, insertWorker, retireWorker } from '../sql/worker-writes.ts';
 import type { Access } from './access.ts';
 import { append, prepareBatch } from './append.ts';
-import { claim, type ScopePlaces } from './claim.ts';
+import { claim, nextRunnableAt, type ScopePlaces } from './claim.ts';
 import { command, prepareCommand, prepareSettlement, settle } from './command.ts';
 import type { Connection } from './connection.ts';
 import { readTurnMaterial } from './content-read.ts';
 import { type Head, readEvents, readHeads } from './log-read.ts';
+import { OrphanSearch } from './orphans.ts';
 import { SqliteScopedStore, WRITE_BYTES } from './scoped-store.ts';
 import { readTaskRow } from './task-row.ts';
 import { readView } from './task-view-read.ts';
@@ -63,6 +57,7 @@ export class SqliteSystemStore implements SystemStore {
   readonly #installation: Installation;
   readonly #onClose: () => void;
   readonly #scopePlaces: ScopePlaces = new Map();
+  readonly #orphans = new OrphanSearch();
   #isClosed = false;
 
   constructor(parts: {
@@ -123,11 +118,7 @@ export class SqliteSystemStore implements SystemStore {
   }
 
   nextRunnableAt(agents: readonly AgentName[]): Promise<Instant | undefined> {
-    return this.#access.read((db) => {
-      const next =
-        db.readOne<{ runnable_at: number | null }>(selectNextRunnableAt(d, agents))?.runnable_at ?? undefined;
-      return next === undefined ? undefined : instant(next);
-    });
+    return this.#access.read((db) => nextRunnableAt(db, agents));
   }
 
   append(grant: Grant, batch: FactBatch): Promise<AppendResult> {
@@ -183,10 +174,7 @@ export class SqliteSystemStore implements SystemStore {
   }
 
   orphans(itemsMax: number): Promise<readonly TaskNo[]> {
-    return this.#access.read((db) => {
-      const left = taskNos(db, selectRunsOfTheDead(d, itemsMax));
-      return [...left, ...taskNos(db, selectRunless(d, itemsMax - left.length))];
-    });
+    return this.#access.read((db) => this.#orphans.find(db, itemsMax));
   }
 
   readSessionState(sessionNo: SessionNo, key: string): Promise<string | undefined> {
