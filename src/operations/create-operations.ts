@@ -7,6 +7,7 @@ import { listArtifacts } from './list-artifacts.ts';
 import { listRuns } from './list-runs.ts';
 import { listSessions } from './list-sessions.ts';
 import { listTasks } from './list-tasks.ts';
+import { openSession } from './open-session.ts';
 import type { Operations } from './operations.ts';
 import { pushConfig } from './push-config.ts';
 import { readArtifact } from './read-artifact.ts';
@@ -33,6 +34,7 @@ export function createOperations(parts: OperationParts): Operations {
     pushConfig: (call) => push(call),
     getExtendedAgentCard: (call) => extendedCard(call),
     listSessions: operation(parts, 'listSessions', listSessions),
+    openSession: operation(parts, 'openSession', openSession),
     readSession: operation(parts, 'readSession', readSession),
     abortSession: operation(parts, 'abortSession', abortSession),
     readTask: operation(parts, 'readTask', readTask),

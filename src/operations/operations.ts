@@ -96,6 +96,8 @@ export interface NativeOperations {
     call: Call,
     params: { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<{ readonly sessions: readonly Session[]; readonly nextPageToken: string }>;
+  /** Opens a session of that name, or of a new one; a known one is given as it is. */
+  openSession(call: Call, params: { readonly sessionId?: ContextId }): Promise<Session>;
   readSession(call: Call, params: { readonly sessionId: ContextId }): Promise<Session>;
   /** Cancels the session's open tasks; gives their ids. */
   abortSession(call: Call, params: { readonly sessionId: ContextId }): Promise<readonly TaskId[]>;

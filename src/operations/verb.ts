@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { CodedError, type ErrorCode, errorCode } from '../base/errors.ts';
+import type { NewId } from '../base/unique-id.ts';
 import type { AgentName } from '../model/ids.ts';
 import type { Principal, Scope } from '../model/scope.ts';
 import type { Runtime, Secrets } from '../runtime/ports.ts';
@@ -14,6 +15,7 @@ export interface OperationParts {
   readonly store: (agent: AgentName, scope: Scope) => ScopedStore;
   readonly secrets: Secrets;
   readonly clock: Clock;
+  readonly newId: NewId;
   readonly permits: Permits;
   readonly meter: OperationMeter;
   /** Whether the stream of a send ends when the task asks for input. */

@@ -40,6 +40,7 @@ export function createServerDoors(parts: ServerParts, baseUrl: () => string): Ht
     store: (agent, scope) => store.scoped(agent, scope),
     secrets,
     clock,
+    newId,
     permits,
     meter: metrics.operations,
     streamEndsAtInputRequired: config.a2a.streamEndsAtInputRequired,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContextId, MessageId, TaskId } from '../../src/model/ids.ts';
+import type { ContextId, MessageId, TaskId, ThreadId } from '../../src/model/ids.ts';
 import type { SubmitResult } from '../../src/store/contract.ts';
 import {
   AGENT,
@@ -154,6 +154,24 @@ function describeSessions(open: OpenWorld): void {
       threadId: request.threadId,
       createdAt: world.clock.now(),
     });
+  });
+
+  test('opens an empty session by itself, once, and a submit joins it', async () => {
+    const world = await open();
+    const contextId = 'opened' as ContextId;
+    const opened = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        world.scoped().openSession({ contextId, threadId: `thread-${index}` as ThreadId }),
+      ),
+    );
+    expect(new Set(opened.map(({ no }) => no)).size).toBe(1);
+    expect(new Set(opened.map(({ threadId }) => threadId)).size).toBe(1);
+    expect(await world.scoped().readSession(contextId)).toEqual(opened[0]);
+    expect(opened[0]).toMatchObject({ agent: AGENT, contextId, createdAt: world.clock.now() });
+    const { task } = await world.submit({ contextId });
+    expect([task.sessionNo, task.threadId]).toEqual([opened[0]?.no, opened[0]?.threadId]);
+    const other = await world.scoped(AGENT, OTHER_SCOPE).openSession({ contextId, threadId: 'other' as ThreadId });
+    expect(other.no).not.toBe(opened[0]?.no);
   });
 
   test('joins a known context, which keeps its thread', async () => {

@@ -2,11 +2,17 @@ import { type Resource, RouteTable } from '../http/route-table.ts';
 import { agentsRoute } from './agent-route.ts';
 import { artifactRoute, artifactsRoute, eventsRoute, runsRoute } from './log-routes.ts';
 import type { NativeRoute } from './route.ts';
-import { abortSessionRoute, listSessionsRoute, readSessionRoute, sendInSessionRoute } from './session-routes.ts';
+import {
+  abortSessionRoute,
+  listSessionsRoute,
+  openSessionRoute,
+  readSessionRoute,
+  sendInSessionRoute,
+} from './session-routes.ts';
 import { cancelTaskRoute, createTaskRoute, listTasksRoute, readTaskRoute, resumeTaskRoute } from './task-routes.ts';
 
 const resources: readonly Resource<NativeRoute>[] = [
-  { path: '/sessions', methods: { GET: listSessionsRoute } },
+  { path: '/sessions', methods: { GET: listSessionsRoute, POST: openSessionRoute } },
   { path: '/sessions/{sessionId}', methods: { GET: readSessionRoute } },
   { path: '/sessions/{sessionId}/messages', methods: { POST: sendInSessionRoute } },
   { path: '/sessions/{sessionId}/abort', methods: { POST: abortSessionRoute } },

@@ -3,7 +3,7 @@ import { type ContextId, parseId } from '../../model/ids.ts';
 import { readJson } from '../http/body.ts';
 import { streamResponse } from '../http/sse.ts';
 import { answer, readQuery, wantsJson } from './answers.ts';
-import { messageBody, nativeSend, readBody } from './bodies.ts';
+import { messageBody, nativeSend, readBody, sessionBody } from './bodies.ts';
 import { nativeSession } from './encode.ts';
 import { messageFrames } from './frames.ts';
 import type { NativeExchange, NativeRoute } from './route.ts';
@@ -24,6 +24,17 @@ export const listSessionsRoute: NativeRoute = {
     });
     const { sessions, nextPageToken } = await parts.operations.listSessions(call, query);
     return answer({ sessions: sessions.map(nativeSession), nextPageToken });
+  },
+};
+
+export const openSessionRoute: NativeRoute = {
+  name: 'openSession',
+  summary: 'Open a session, under a name of your own or a new one. Opening it again changes nothing.',
+  body: sessionBody,
+  async run({ parts, request, call }) {
+    const { sessionId } = readBody(sessionBody, readJson(request));
+    const named = sessionId === undefined ? {} : { sessionId: parseId<ContextId>(sessionId, 'sessionId') };
+    return answer(nativeSession(await parts.operations.openSession(call, named)));
   },
 };
 

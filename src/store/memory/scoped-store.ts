@@ -13,6 +13,7 @@ import type {
   CommandResult,
   FinishReply,
   KnownMessage,
+  NewSession,
   ScopedStore,
   Snapshot,
   SnapshotWant,
@@ -25,7 +26,7 @@ import { frozenCopy } from './frozen.ts';
 import { knownMessage, type MessageRow, type ScopeRecord, type TaskRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 import { artifactOfRecord, matches, owned, pageOf, snapshotOf, viewOf } from './task-reads.ts';
-import { commandTask, submitTask } from './task-writes.ts';
+import { commandTask, openScopedSession, submitTask } from './task-writes.ts';
 
 type BeginReply = Parameters<ScopedStore['beginReply']>[0];
 
@@ -63,6 +64,10 @@ export class ScopedMemoryStore implements ScopedStore {
 
   async readSession(contextId: ContextId): Promise<Session | undefined> {
     return this.#rows()?.sessions.get(contextId)?.session;
+  }
+
+  async openSession(request: NewSession): Promise<Session> {
+    return openScopedSession(this.#open(), { agent: this.#agent, scope: this.#scope, request });
   }
 
   async listSessions(query: { readonly pageItems: number; readonly after?: SessionNo }): Promise<Page<Session>> {

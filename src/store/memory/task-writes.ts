@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { AgentName, Seq, SessionNo, TaskNo } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
+import type { Session } from '../../model/session.ts';
 import type { TaskWrite } from '../../model/task-write.ts';
 import type {
   AppendResult,
@@ -9,6 +10,7 @@ import type {
   CommandResult,
   FactBatch,
   Grant,
+  NewSession,
   SettleRequest,
   SubmitRequest,
   SubmitResult,
@@ -73,8 +75,21 @@ function emptyRecord(tables: Tables, { scope, request }: Submit, session: Sessio
   };
 }
 
+interface SessionPlace {
+  readonly agent: AgentName;
+  readonly scope: Scope;
+  readonly request: NewSession;
+}
+
+/** The session of a context, opened where it is not known. */
+export function openScopedSession(tables: Tables, place: SessionPlace): Session {
+  const record = sessionOf(tables, place);
+  openSession(tables, place.scope, record);
+  return record.session;
+}
+
 /** The session of a context: the known one, or one to be opened. */
-function sessionOf(tables: Tables, { agent, scope, request }: Submit): SessionRecord {
+function sessionOf(tables: Tables, { agent, scope, request }: SessionPlace): SessionRecord {
   const { contextId, threadId } = request;
   const known = tables.scope(agent, scope)?.sessions.get(contextId);
   if (known !== undefined) return known;

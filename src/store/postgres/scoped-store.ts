@@ -1,6 +1,7 @@
 import type { SessionNo, TaskId, TaskNo } from '../../model/ids.ts';
 import type { Page } from '../../model/page.ts';
-import type { ScopedStore } from '../contract.ts';
+import type { Session } from '../../model/session.ts';
+import type { NewSession, ScopedStore } from '../contract.ts';
 import { selectArtifacts } from '../sql/content-reads.ts';
 import type { Statement } from '../sql/dialect.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type TurnRow,
 } from '../sql/row-codec.ts';
 import { selectRuns } from '../sql/run-reads.ts';
-import { selectSession, selectSessionPage } from '../sql/session-reads.ts';
+import { insertSession, selectSession, selectSessionPage } from '../sql/session-reads.ts';
 import { countTasks, selectTaskNo, selectTaskPage } from '../sql/task-reads.ts';
 import { selectTurns } from '../sql/turn-reads.ts';
 import { commandTask } from './commands.ts';
@@ -24,7 +25,7 @@ import { readArtifact, readSnapshot } from './content-reads.ts';
 import type { Row } from './database.ts';
 import { openMemories } from './memories.ts';
 import { findMessage } from './messages.ts';
-import type { PostgresContext } from './postgres-context.ts';
+import { nowOf, type PostgresContext } from './postgres-context.ts';
 import { beginReply, dropReply, finishReply } from './replies.ts';
 import { type ScopePlace, submitTask } from './submits.ts';
 import { readView } from './view-reads.ts';
@@ -38,6 +39,7 @@ export function openScopedStore(context: PostgresContext, place: ScopePlace): Sc
     readSnapshot: (taskId, want) => readSnapshot(context, key(taskId), want),
     readArtifact: (taskId, artifactId) => readArtifact(context, key(taskId), artifactId),
     findMessage: (messageId) => findMessage(context, place, messageId),
+    openSession: (request) => openSession(context, place, request),
     submit: (request) => submitTask(context, place, request),
     command: (taskId, headSeq, write) => commandTask(context, key(taskId), { headSeq, write }),
     beginReply: (request) => beginReply(context, place, request),
@@ -45,6 +47,16 @@ export function openScopedStore(context: PostgresContext, place: ScopePlace): Sc
     dropReply: (request) => dropReply(context, place, request),
     memories: openMemories(context, place),
   };
+}
+
+/** Whoever meets a session that another transaction opened first reads it in a second statement, where it can be seen. */
+async function openSession(context: PostgresContext, place: ScopePlace, request: NewSession): Promise<Session> {
+  const { d, database } = context;
+  const [, rows] = await database.write(
+    [insertSession(d, place, { ...request, now: nowOf(context) }), selectSession(d, place, request.contextId)],
+    { repeatable: true },
+  );
+  return decodeSession(rows?.[0] as unknown as SessionRow);
 }
 
 type ScopedReads = Pick<
