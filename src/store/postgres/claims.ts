@@ -14,23 +14,36 @@ import { decodePrefixedTurn } from './turn-rows.ts';
 /** Candidates for each run that is wanted: others claim at the same moment. */
 const OVERFETCH = 3;
 
-/** `SystemStore.claim`, for one process: where its next claims begin among more scopes than one claim looks at. */
+/**
+ * `SystemStore.claim`, for one process. Its claims follow one another, so that a run whose grant was lost is either found again or claimed anew,
+ * never both.
+ */
 export class Claims {
   readonly #context: PostgresContext;
+  /** Where the next claim begins, with more scopes waiting than one claim looks at. */
   readonly #starts = new Map<AgentName, string>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(context: PostgresContext) {
     this.#context = context;
   }
 
-  async claim(request: ClaimRequest): Promise<readonly Grant[]> {
+  claim(request: ClaimRequest): Promise<readonly Grant[]> {
+    const next = this.#last.then(() => this.#claim(request));
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  async #claim(request: ClaimRequest): Promise<readonly Grant[]> {
     if (request.runsMax <= 0 || request.agents.length === 0) return [];
     const found = await this.#context.lostGrants.take(this.#context, request);
     if (found.length > 0) return found;
     const candidates = await this.#findCandidates(request);
     if (candidates.length === 0) return [];
     try {
-      return await this.#grant(request, candidates);
+      const grants = await this.#grant(request, candidates);
+      for (const { runId } of grants) this.#context.lostGrants.forget(runId);
+      return grants;
     } catch (error) {
       // Perhaps granted, and nobody knows of it: nobody would execute these runs for as long as this worker lives.
       const runIds = candidates.map((candidate) => candidate.run_id);

@@ -31,6 +31,11 @@ export class LostGrants {
     }
   }
 
+  /** The run's grant is known after all. */
+  forget(runId: RunId): void {
+    this.#checksLeft.delete(runId);
+  }
+
   /** Those that the worker turns out to hold, of so many that are looked at; each is given away once. */
   async take(context: PostgresContext, holder: Holder & { readonly runsMax: number }): Promise<readonly Grant[]> {
     const own = [...this.#checksLeft]

@@ -7,7 +7,10 @@ import { type PostgresContext, readNow } from './postgres-context.ts';
 const MIGRATION_LOCK = 0x686f6c64;
 
 /** What `sql/migrate` needs. `schema` is created where it is missing. */
-export function migrationPort(context: PostgresContext, schema: string): MigrationPort {
+export function migrationPort(
+  context: Pick<PostgresContext, 'd' | 'database' | 'clock'>,
+  schema: string,
+): MigrationPort {
   const { d, database } = context;
   const readApplied = (run: RunStatements): Promise<readonly AppliedMigration[]> => readMigrations(context, run);
   return {
@@ -34,7 +37,10 @@ export function migrationPort(context: PostgresContext, schema: string): Migrati
   };
 }
 
-async function readMigrations(context: PostgresContext, run: RunStatements): Promise<readonly AppliedMigration[]> {
+async function readMigrations(
+  context: Pick<PostgresContext, 'd'>,
+  run: RunStatements,
+): Promise<readonly AppliedMigration[]> {
   const name = context.d.table('schema_migration');
   const [rows] = await run([{ text: 'select to_regclass($1) is not null as known', values: [name] }]);
   if (rows?.[0]?.known !== true) return [];

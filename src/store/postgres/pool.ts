@@ -46,7 +46,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.connectionsMax,
-    application_name: 'holdfast',
+    fallback_application_name: 'holdfast',
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,

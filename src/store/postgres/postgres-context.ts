@@ -14,12 +14,12 @@ export interface PostgresContext {
 }
 
 /** The value of a statement's `moment`: null asks the database. */
-export function nowOf(context: PostgresContext): number | null {
+export function nowOf(context: Pick<PostgresContext, 'clock'>): number | null {
   return context.clock?.now() ?? null;
 }
 
 /** The store's clock, for statements that count from a time they are given. It is asked first, so what they grant is rather too short than too long. */
-export async function readNow(context: PostgresContext): Promise<Instant> {
+export async function readNow(context: Pick<PostgresContext, 'd' | 'database' | 'clock'>): Promise<Instant> {
   const [rows] = await context.database.read([
     { text: `select ${context.d.moment(1)} as now`, values: [nowOf(context)] },
   ]);
