@@ -162,11 +162,12 @@ export default defineAgent({
   skills: {
     default: skill({
       title: 'Talk to the demo',
-      description: `Reads what you write. ${MENU.join('; ')}.`,
+      description:
+        'Does what you write: streams an essay, books with a question in between, waits, pays once, signs in, remembers your name, gives files back.',
       tags: ['demo', 'streaming', 'files', 'input-required', 'auth-required'],
       examples: ['hello', 'I am Ada', 'write about tides', 'book a table', 'wait 5s', 'pay 12', 'sign in', 'fail'],
-      inputModes: ['text/plain', 'application/octet-stream'],
-      outputModes: ['text/plain', 'text/markdown', 'application/octet-stream'],
+      inputModes: ['text/plain', 'application/json', '*/*'],
+      outputModes: ['text/plain', 'text/markdown', '*/*'],
       run: fulfil,
     }),
     ping: reply({

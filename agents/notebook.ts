@@ -86,7 +86,7 @@ const remember = reply({
     'Keeps a text, a note {text, source?, metadata?}, or text files. Files are cut into passages that know their file, heading and line. Answers the ids of the passages.',
   tags: ['memory'],
   examples: ['The tide turns at six.', '{"text": "Rent is due on the 3rd.", "source": "lease.txt"}'],
-  inputModes: ['text/plain', 'text/markdown', 'application/json'],
+  inputModes: ['text/plain', 'text/markdown', 'application/json', '*/*'],
   outputModes: ['application/json'],
   input: z.union([z.string(), Note]),
   output: z.object({ passages: z.int(), ids: z.array(z.string()) }),

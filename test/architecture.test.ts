@@ -24,7 +24,7 @@ const mayImport: Arrows = {
   client: ['base', 'model', 'protocol'],
   adapters: ['base', 'model', 'agent'],
   server: ['*'],
-  cli: ['base', 'client', 'server', 'agents'],
+  cli: ['base', 'model', 'protocol', 'client', 'server', 'observability', 'agents'],
   testing: ['*'],
   entry: ['*'],
   agents: ['entry', 'base', 'model', 'agent', 'adapters'],

@@ -1,0 +1,40 @@
+import os from 'node:os';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+
+/** What a command has of the world around it; tests hand in their own. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly fetch: typeof fetch;
+  /** Fires when the user wants to stop: Ctrl-C, SIGTERM. */
+  readonly interrupted: AbortSignal;
+  /** Someone watches stderr, so progress may be shown there. */
+  readonly hasWatcher: boolean;
+  out(text: string): void;
+  err(text: string): void;
+  readStdin(): Promise<Uint8Array>;
+}
+
+export function systemIo(interrupted: AbortSignal): Io {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    home: os.homedir(),
+    clock: systemClock,
+    random: systemRandom,
+    fetch: globalThis.fetch,
+    interrupted,
+    hasWatcher: process.stderr.isTTY === true,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    async readStdin() {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of process.stdin) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { isCodedError } from '../base/errors.ts';
+import { createPinoLogger } from '../observability/pino-logger.ts';
+import { readConfig } from '../server/config.ts';
+import { createHoldfast, type Holdfast } from '../server/holdfast.ts';
+import type { Flags } from './client-options.ts';
+import type { Io } from './io.ts';
+import { loadAgent, type ServedAgent } from './load-agent.ts';
+import { absoluteStore, DEFAULT_STORE, serverSettings, withoutPassword } from './serve-settings.ts';
+import { StartError } from './start-error.ts';
+
+/** What stops a server: the first signal drains, the second does not wait. */
+export interface Stops {
+  /** Resolves with the name of the first signal. */
+  readonly first: Promise<string>;
+  /** Resolves when one more came. */
+  readonly second: Promise<void>;
+}
+
+/** `serve`: runs until it is told to stop. Resolves with the exit code. */
+export async function serve(
+  io: Io,
+  { files, flags, stops }: { readonly files: readonly string[]; readonly flags: Flags; readonly stops: Stops },
+): Promise<number> {
+  const settings = serverSettings(io, flags);
+  const config = readConfig(settings, io.env);
+  const agents = await agentsOf(io, files);
+  const store = config.store ?? DEFAULT_STORE;
+  const holdfast = await createHoldfast({
+    agents,
+    store: absoluteStore(store, io.cwd),
+    config: settings,
+    env: io.env,
+    logger: createPinoLogger({ level: config.logLevel }),
+    ...(flags.migrate === false ? { migrate: false } : {}),
+  });
+  try {
+    const { url } = await holdfast.listen();
+    io.out(banner({ url, store, holdfast }));
+  } catch (error) {
+    await holdfast.close(0);
+    throw error;
+  }
+  return await untilStopped(io, holdfast, stops);
+}
+
+async function untilStopped(io: Io, holdfast: Holdfast, stops: Stops): Promise<number> {
+  const signal = await stops.first;
+  io.err(`holdfast stops on ${signal}: runs get ${holdfast.config.drainMaxSecs} s to end. Once more stops at once.\n`);
+  const drained = holdfast.close().then(() => 'drained' as const);
+  const outcome = await Promise.race([drained, stops.second.then(() => 'at once' as const)]);
+  return outcome === 'drained' ? 0 : EXIT_AT_ONCE;
+}
+
+/** As a shell says of a process that a signal ended. */
+const EXIT_AT_ONCE = 130;
+
+async function agentsOf(io: Io, files: readonly string[]): Promise<readonly ServedAgent[]> {
+  if (files.length === 0) return [(await import('../../agents/demo.ts')).default];
+  const agents: ServedAgent[] = [];
+  for (const file of files) agents.push(await loadAgent(file, io.cwd));
+  return agents;
+}
+
+/** The first line is for programs; the others are for people. */
+function banner({
+  url,
+  store,
+  holdfast,
+}: {
+  readonly url: string;
+  readonly store: string;
+  readonly holdfast: Holdfast;
+}): string {
+  const { agents, authenticator, config } = holdfast;
+  const first = agents.find((agent) => agent.name === config.defaultAgent) ?? agents[0];
+  const others = agents.filter((agent) => agent !== first);
+  const isOpen = authenticator.name === 'none';
+  const access = isOpen
+    ? `nobody is asked who they are; ${config.allowAnonymous ? 'anybody may call' : 'only this machine may call'}`
+    : authenticator.name;
+  return [
+    `holdfast listening on ${url}`,
+    `  card    ${url}/.well-known/agent-card.json (${first?.name})`,
+    ...others.map((agent) => `          ${url}/agents/${agent.name}/.well-known/agent-card.json`),
+    `  doors   ${url}/a2a/jsonrpc · ${url}/a2a/v1 · ${url}/v1`,
+    `  data    ${withoutPassword(store)}`,
+    `  access  ${access}`,
+    '',
+  ].join('\n');
+}
+
+/** What keeps a server from starting, for people; undefined for what nobody foresaw. */
+export function startFault(error: unknown): string | undefined {
+  if (error instanceof StartError) return error.message;
+  if (isCodedError(error) && error.code !== 'internal') return error.message;
+  const { name, message, page } = error as {
+    readonly name?: string;
+    readonly message?: string;
+    readonly page?: string;
+  };
+  return name === 'AgentCodeError' ? `${message}${page === undefined ? '' : `  → docs/errors/${page}.md`}` : undefined;
+}
