@@ -32,7 +32,8 @@ export class PostgresWorld {
   /** A store with short ways to make tasks; ids of two of them never meet. */
   async open(options: Partial<PostgresStoreOptions> = {}): Promise<StoreWorld> {
     this.#stores += 1;
-    return new NamedWorld(await this.openStore(options), `store${this.#stores}`);
+    const name = `store${this.#stores}`;
+    return new NamedWorld(await this.openStore(options), name);
   }
 
   /** A connection of the test itself. */

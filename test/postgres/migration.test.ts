@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { codeVersion } from '../../src/store/sql/migrate.ts';
+import { PostgresWorld } from './postgres-world.ts';
+
+test('two processes that migrate at once apply each migration once', async () => {
+  const database = new PostgresWorld();
+  const stores = await Promise.all(Array.from({ length: 4 }, () => database.open()));
+  const admin = await database.connect();
+  const { rows } = await admin.query(`select version from ${database.schema}.schema_migration order by version`);
+  expect(rows.map(({ version }) => Number(version))).toEqual(Array.from({ length: codeVersion }, (_, n) => n + 1));
+  const installations = await Promise.all(stores.map(({ store }) => store.installation()));
+  expect(new Set(installations.map(({ id, incarnation }) => `${id} ${incarnation}`)).size).toBe(1);
+  for (const world of stores) await world.submit();
+  expect(await stores[0]?.scoped().countTasks({})).toBe(4);
+});
+
+test('a schema that asks for a newer version is refused, whether it may be migrated or not', async () => {
+  const database = new PostgresWorld();
+  await (await database.openStore()).close();
+  const admin = await database.connect();
+  const newer = codeVersion + 1;
+  await admin.query(
+    `insert into ${database.schema}.schema_migration (version, name, checksum, code_version_min, applied_at) values ($1, 'later', 'x', $1, 0)`,
+    [newer],
+  );
+  const refusal = {
+    code: 'unavailable',
+    message: expect.stringContaining(`needs a Holdfast that knows schema ${newer}`),
+  };
+  await expect(database.openStore()).rejects.toMatchObject(refusal);
+  await expect(database.openStore({ migrate: false })).rejects.toMatchObject(refusal);
+});
+
+test('a newer schema that still allows this version is used as it is', async () => {
+  const database = new PostgresWorld();
+  await (await database.openStore()).close();
+  const admin = await database.connect();
+  await admin.query(
+    `insert into ${database.schema}.schema_migration (version, name, checksum, code_version_min, applied_at) values ($1, 'later', 'x', 1, 0)`,
+    [codeVersion + 1],
+  );
+  const world = await database.open();
+  expect((await world.submit()).kind).toBe('created');
+  expect((await world.store.installation()).schemaVersion).toBe(codeVersion + 1);
+});
+
+test('without migrate an empty database is refused, and left empty', async () => {
+  const database = new PostgresWorld();
+  await expect(database.openStore({ migrate: false })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('holdfast admin migrate up'),
+  });
+  const admin = await database.connect();
+  const { rows } = await admin.query('select 1 from pg_namespace where nspname = $1', [database.schema]);
+  expect(rows).toEqual([]);
+});
+
+test('data that moved to another life has another incarnation, and keeps its id', async () => {
+  const database = new PostgresWorld();
+  const store = await database.openStore();
+  const before = await store.installation();
+  const admin = await database.connect();
+  // What a promoted replica or a restored backup finds: the life of the cluster that wrote the row.
+  await admin.query(`update ${database.schema}.installation set life = 'another cluster'`);
+  const after = await store.installation();
+  expect(after.id).toBe(before.id);
+  expect(after.incarnation).not.toBe(before.incarnation);
+  expect(await (await database.openStore()).installation()).toEqual(after);
+});

@@ -1,0 +1,264 @@
+import { hash } from 'node:crypto';
+import { seededRandom } from '../../src/base/random.ts';
+import type { ContextId, MessageId, Seq, TaskId, TaskNo } from '../../src/model/ids.ts';
+import type { Part } from '../../src/model/message.ts';
+import { isTerminal } from '../../src/model/task.ts';
+import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { Clients, callerOf, type KnownTask, type SentMessage } from './clients.ts';
+import { checkHistory } from './history-checks.ts';
+import { Ledger } from './ledger.ts';
+import { below, pick, randomScript, scriptText } from './script.ts';
+import { SimulatedNode, type World } from './simulated-node.ts';
+import { fairWeather } from './simulated-store.ts';
+import { SimulationClock } from './simulation-clock.ts';
+
+export interface HistoryOptions {
+  readonly seed: number;
+  /** Things that happen before everything is healed. */
+  readonly actions?: number;
+}
+
+export interface HistoryReport {
+  readonly seed: number;
+  readonly simulatedMs: number;
+  /** A digest of every log: two runs of one seed have one. */
+  readonly digest: string;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const NODES_MAX = 4;
+const ACTIONS = 70;
+/** Everything that can still be due after the last fault lies within this, many times over. */
+const HEALING_MS = 600_000;
+
+/**
+ * Runs one history: several processes on one store, clients, faults and time, all chosen by the seed. Throws at the
+ * first broken promise, with the seed in the message.
+ */
+export async function runHistory(options: HistoryOptions): Promise<HistoryReport> {
+  const trace: string[] = [];
+  try {
+    return await new History(options, trace).run();
+  } catch (error) {
+    const shown = process.env.SIMULATION_TRACE === undefined ? trace.slice(-15) : trace;
+    const text = error instanceof Error ? error.message : String(error);
+    const replay = `SIMULATION_SEED=${options.seed} npx vitest run test/simulation`;
+    throw new Error(`seed ${options.seed}: ${text}\nReplay: ${replay}\n${shown.join('\n')}`, { cause: error });
+  }
+}
+
+class History {
+  readonly #seed: number;
+  readonly #actions: number;
+  readonly #trace: string[];
+  readonly #random;
+  readonly #clock = new SimulationClock();
+  readonly #ledger = new Ledger();
+  readonly #nodes: SimulatedNode[] = [];
+  readonly #faults: Record<string, number> = {};
+  #world!: World;
+  #clients!: Clients;
+  #ids = 0;
+
+  constructor({ seed, actions = ACTIONS }: HistoryOptions, trace: string[]) {
+    this.#seed = seed;
+    this.#actions = actions;
+    this.#trace = trace;
+    this.#random = seededRandom(seed);
+  }
+
+  async run(): Promise<HistoryReport> {
+    const store = await openMemoryStore({ clock: storeClock(this.#clock), random: this.#random });
+    this.#world = {
+      clock: this.#clock,
+      store,
+      random: this.#random,
+      ledger: this.#ledger,
+      trace: (line) => this.#trace.push(`${String(this.#clock.elapsedMs).padStart(8)} ${line}`),
+    };
+    this.#clients = new Clients(this.#world);
+    for (let node = below(this.#random, 3); node >= 0; node -= 1) this.#startNode();
+    for (let action = 0; action < this.#actions; action += 1) {
+      await this.#pass(this.#random.fraction() ** 2 * 1_500);
+      this.#act();
+    }
+    await this.#heal();
+    await this.#stopAll();
+    const logs = await checkHistory(this.#world, { clients: this.#clients, nodes: this.#nodes });
+    this.#throwBreaches();
+    return {
+      seed: this.#seed,
+      simulatedMs: this.#clock.elapsedMs,
+      digest: hash('sha256', JSON.stringify(logs)),
+      counts: { ...this.#clients.counts, ...this.#ledger.counts, ...this.#faults, tasks: logs.length },
+    };
+  }
+
+  async #pass(ms: number, isEnough?: () => boolean): Promise<void> {
+    await this.#clock.advance(ms, () => this.#ledger.breaches.length > 0 || isEnough?.() === true);
+    this.#throwBreaches();
+  }
+
+  #throwBreaches(): void {
+    if (this.#ledger.breaches.length > 0) throw new Error(this.#ledger.breaches.join('\n'));
+  }
+
+  #act(): void {
+    const choice = this.#random.fraction();
+    const known = [...this.#clients.tasks.values()];
+    if (choice < 0.3 || known.length === 0) this.#submit();
+    else if (choice < 0.36) this.#repeat();
+    else if (choice < 0.6) this.#answer(pick(this.#random, known));
+    else if (choice < 0.66) this.#atSomeNode((node) => this.#clients.cancel(node, pick(this.#random, known)));
+    else if (choice < 0.69) this.#atSomeNode((node) => this.#clients.resume(node, pick(this.#random, known)));
+    else if (choice < 0.8) this.#follow(pick(this.#random, known));
+    else if (choice < 0.83) this.#leave();
+    else this.#disturb();
+  }
+
+  #submit(): void {
+    const agent = pick(this.#random, ['plain', 'plain', 'queueing', 'once']);
+    const isNote = this.#random.fraction() < 0.12;
+    const script = (): Part[] => [{ kind: 'text', text: scriptText(randomScript(this.#random)) }];
+    const contexts =
+      this.#random.fraction() < 0.3 ? { contextId: `context-${below(this.#random, 3)}` as ContextId } : {};
+    const sent: SentMessage = {
+      agent,
+      caller: callerOf(pick(this.#random, ['ann', 'bob'])),
+      // A few ids for all, so that callers of two scopes use the same.
+      messageId: (isNote ? this.#id('note') : this.#id('message')) as MessageId,
+      skill: isNote ? 'note' : 'default',
+      contents: [script(), script()],
+      ...contexts,
+    };
+    this.#atSomeNode((node) => this.#clients.send(node, sent));
+    if (this.#random.fraction() < 0.2) this.#again(sent);
+  }
+
+  /** The same message once more, or several times at once, at any node; now and then with other content. */
+  #repeat(): void {
+    if (this.#clients.sent.length > 0) this.#again(pick(this.#random, this.#clients.sent));
+  }
+
+  #again(sent: SentMessage): void {
+    const times = 1 + below(this.#random, 3);
+    for (let time = 0; time < times; time += 1) {
+      const content = this.#random.fraction() < 0.15 ? sent.contents.length - 1 : 0;
+      this.#atSomeNode((node) => this.#clients.send(node, sent, content));
+    }
+  }
+
+  #answer({ taskId, agent, caller }: KnownTask): void {
+    const script = scriptText(randomScript(this.#random));
+    const texts = ['7', '0', 'seven', script, script];
+    const parts: Part[] =
+      this.#random.fraction() < 0.7
+        ? [{ kind: 'text', text: pick(this.#random, texts) }]
+        : [{ kind: 'data', data: pick(this.#random, [4, 0, 'data', { askId: 'ask:nobody' }]) }];
+    const messageId = this.#id('answer') as MessageId;
+    const other: Part[] = [{ kind: 'text', text: 'something else' }];
+    const sent: SentMessage = { agent, caller, messageId, skill: 'default', taskId, contents: [parts, other] };
+    this.#atSomeNode((node) => this.#clients.send(node, sent));
+    if (this.#random.fraction() < 0.2) this.#again(sent);
+  }
+
+  #follow(task: KnownTask): void {
+    const { followers } = this.#clients;
+    const before = followers.filter((follower) => follower.task.taskId === task.taskId);
+    const after = before.length > 0 && this.#random.fraction() < 0.5 ? pick(this.#random, before).place : 0;
+    this.#atSomeNode((node) => this.#clients.follow(node, task, after as Seq));
+  }
+
+  #leave(): void {
+    const following = this.#clients.followers.filter(({ state }) => state === 'following');
+    if (following.length > 0) pick(this.#random, following).leave();
+  }
+
+  #disturb(): void {
+    const choice = this.#random.fraction();
+    const alive = this.#nodes.filter(({ state }) => state === 'up' || state === 'starting');
+    const node = alive.length === 0 ? undefined : pick(this.#random, alive);
+    if (node === undefined || (choice < 0.25 && alive.length < NODES_MAX)) this.#startNode();
+    else if (choice < 0.45) this.#fault('killed', node, () => node.kill());
+    else if (choice < 0.55) this.#fault('drained', node, () => node.drain(pick(this.#random, [0, 500, 4_000])));
+    else if (choice < 0.7) this.#freeze(node, pick(this.#random, [300, 5_000, 9_000, 20_000]));
+    else if (choice < 0.85) this.#blow(node, { failing: pick(this.#random, [0.1, 0.4, 1]), latencyMs: 50 });
+    else this.#blow(node, { failing: 0.02, latencyMs: pick(this.#random, [500, 4_000]) });
+  }
+
+  #freeze(node: SimulatedNode, ms: number): void {
+    this.#fault('frozen', node, () => node.freeze());
+    this.#clock.after(ms, () => node.thaw());
+  }
+
+  #blow(node: SimulatedNode, weather: { readonly failing: number; readonly latencyMs: number }): void {
+    this.#fault('storms', node, () => Object.assign(node.weather, weather));
+    this.#clock.after(pick(this.#random, [500, 3_000, 10_000]), () => Object.assign(node.weather, fairWeather));
+  }
+
+  #fault(name: string, node: SimulatedNode, work: () => void): void {
+    this.#faults[name] = (this.#faults[name] ?? 0) + 1;
+    this.#world.trace(`-- ${node.name} ${name}`);
+    work();
+  }
+
+  #startNode(): void {
+    const node = new SimulatedNode(this.#world, `node-${this.#nodes.length + 1}`);
+    this.#nodes.push(node);
+    this.#world.trace(`-- ${node.name} starts`);
+    node.start();
+  }
+
+  /** A frozen node takes requests too; they wait in its socket. */
+  #atSomeNode(work: (node: SimulatedNode) => void): void {
+    const up = this.#nodes.filter(({ state }) => state === 'up');
+    if (up.length > 0) work(pick(this.#random, up));
+  }
+
+  #id(stem: string): string {
+    this.#ids += 1;
+    return `${stem}-${this.#ids}`;
+  }
+
+  /** No more faults: whatever was accepted must come to its end by itself, but for questions, some of which are answered. */
+  async #heal(): Promise<void> {
+    this.#world.trace('-- everything heals');
+    for (const node of this.#nodes) {
+      Object.assign(node.weather, fairWeather);
+      node.thaw();
+    }
+    if (!this.#nodes.some(({ state }) => state === 'up' || state === 'starting')) this.#startNode();
+    await this.#pass(3_000);
+    for (const task of this.#clients.tasks.values()) if (this.#random.fraction() < 0.6) this.#answer(task);
+    let isQuiet = false;
+    for (let waitedMs = 0; !isQuiet; waitedMs += 5_000) {
+      if (waitedMs > HEALING_MS) throw new Error(`stuck: ${(await this.#unfinished()).join(', ')}`);
+      await this.#pass(5_000);
+      isQuiet = (await this.#unfinished()).length === 0;
+    }
+  }
+
+  async #unfinished(): Promise<readonly string[]> {
+    const unfinished: string[] = [...this.#clients.unanswered];
+    for (let no = 1; ; no += 1) {
+      const view = await this.#world.store.readView(no as TaskNo);
+      if (view === undefined) break;
+      const { task, run } = view;
+      if (!isTerminal(task.state)) unfinished.push(`${task.id as TaskId} ${task.state} ${run?.state ?? 'without run'}`);
+    }
+    const waiting = this.#clients.followers.filter(({ node, state }) => state === 'following' && node.state !== 'down');
+    return [...unfinished, ...waiting.map(({ task, place }) => `follower of ${task.taskId} at ${place}`)];
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const node of this.#nodes) if (node.state !== 'down') node.drain(1_000);
+    const isDown = (): boolean => this.#nodes.every(({ state }) => state === 'down');
+    await this.#pass(60_000, isDown);
+    if (!isDown()) throw new Error('a node does not stop');
+    await this.#pass(5_000);
+  }
+}
+
+function storeClock(world: SimulationClock) {
+  return { now: () => world.now(), monotonicMs: () => world.elapsedMs, sleep: (ms: number) => world.sleep(ms) };
+}
