@@ -83,7 +83,8 @@ class Sweeping {
   /** Until the next regular sweep, or until something that this process knows of falls due. */
   nextInMs(): number {
     const { clock, config } = this.#parts;
-    const regularMs = Math.max(0, this.#sweptAtMs + config.sweepMs - clock.monotonicMs());
+    // The same difference as `sweepIfDue` takes, in whole milliseconds: what is due here and not yet there would spin.
+    const regularMs = Math.max(0, Math.ceil(config.sweepMs - (clock.monotonicMs() - this.#sweptAtMs)));
     const nearest = this.#due.nearest;
     const waitMs = Math.min(regularMs, config.sweepMs);
     return nearest === undefined ? waitMs : Math.min(waitMs, Math.max(0, nearest - clock.now()));
