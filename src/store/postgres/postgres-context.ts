@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../../base/clock.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import type { Database } from './database.ts';
+import type { Database, RunStatements } from './database.ts';
 import type { LostGrants } from './lost-grants.ts';
 
 /** What every part of this adapter works with. */
@@ -13,15 +13,21 @@ export interface PostgresContext {
   readonly clock?: Clock;
 }
 
+/** What a migration works with: there are no tables yet. */
+export type SchemaContext = Pick<PostgresContext, 'd' | 'database' | 'clock'>;
+
 /** The value of a statement's `moment`: null asks the database. */
 export function nowOf(context: Pick<PostgresContext, 'clock'>): number | null {
   return context.clock?.now() ?? null;
 }
 
 /** The store's clock, for statements that count from a time they are given. It is asked first, so what they grant is rather too short than too long. */
-export async function readNow(context: Pick<PostgresContext, 'd' | 'database' | 'clock'>): Promise<Instant> {
-  const [rows] = await context.database.read([
-    { text: `select ${context.d.moment(1)} as now`, values: [nowOf(context)] },
-  ]);
+export function readNow(context: SchemaContext): Promise<Instant> {
+  return askNow(context, (statements) => context.database.read(statements));
+}
+
+/** As `readNow`, in a transaction that is open. */
+export async function askNow(context: SchemaContext, run: RunStatements): Promise<Instant> {
+  const [rows] = await run([{ text: `select ${context.d.moment(1)} as now`, values: [nowOf(context)] }]);
   return instant(rows?.[0]?.now as number);
 }

@@ -7,6 +7,7 @@ import { TASK_STATE_NUMBERS, type TaskState } from '../../model/task.ts';
 import type { StoreStats, SystemStore } from '../contract.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { migrateUp, requireMigrated } from '../sql/migrate.ts';
+import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
 import {
   countActiveRuns,
   selectDueDeadlines,
@@ -16,7 +17,7 @@ import {
   selectRunsOfTheDead,
 } from '../sql/run-reads.ts';
 import { countSessions, selectSessionState } from '../sql/session-reads.ts';
-import { countEvents, countTasksByState } from '../sql/task-reads.ts';
+import { countEvents, countTasksByState, selectNewestTasks } from '../sql/task-reads.ts';
 import { appendFacts } from './appends.ts';
 import { openBlobs } from './blobs.ts';
 import { Claims } from './claims.ts';
@@ -95,6 +96,10 @@ function systemStore(context: PostgresContext): SystemStore {
     readTurn: (grant) => readTurnMaterial(context, grant),
     readEvents: (taskNo, range) => readEvents(context, taskNo, range),
     readHeads: (tasks) => readHeads(context, tasks),
+    listTasks: async (query) => {
+      const [rows] = await database.read([selectNewestTasks(context.d, query)]);
+      return (rows ?? []).map((row) => decodeTask(row as unknown as TaskRow));
+    },
     stats: () => readStats(context),
     close: () => database.close(),
   };
