@@ -31,7 +31,7 @@ test('after kill -9 everything that was acknowledged is there, and nothing is to
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: task.headSeq }, (_, index) => index + 1));
     expect([5, 7]).toContain(task.headSeq);
   }
-  expect(await store.buryWorkers({ all: true })).toBe(1);
+  expect(await store.buryWorkers({ all: true })).toBeGreaterThanOrEqual(2);
   expect((await store.orphans(100_000)).length).toBe(items.length);
   await store.close();
 });

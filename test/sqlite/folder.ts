@@ -31,8 +31,10 @@ export async function startStoreProcess(mode: 'hold' | 'write', path: string): P
   const reader = createInterface({ input: child.stdout });
   reader.on('line', (line) => lines.push(line));
   const closed = once(reader, 'close');
+  const exited = failOnExit(child);
+  exited.catch(() => {});
   const line = async (n: number): Promise<string> => {
-    while (lines.length < n) await Promise.race([once(reader, 'line'), failOnExit(child)]);
+    while (lines.length < n) await Promise.race([once(reader, 'line'), exited]);
     return lines[n - 1] as string;
   };
   const kill = async (): Promise<readonly string[]> => {

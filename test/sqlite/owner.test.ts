@@ -51,12 +51,17 @@ test('the folder is made, and nobody else may read what is in it', async () => {
   const folder = join(await testFolder(), 'a', 'b');
   const store = await openSqliteStore({ path: join(folder, 'store.db'), clock });
   await store.buryWorkers({ all: true });
-  const names = (await readdir(folder)).filter((name) => name !== 'store.db-owner');
+  const names = await dataFiles(folder);
   expect(names.sort()).toEqual(['store.db', 'store.db-pid', 'store.db-shm', 'store.db-wal']);
   for (const name of names) expect([name, (await stat(join(folder, name))).mode & 0o777]).toEqual([name, 0o600]);
   await store.close();
-  expect((await readdir(folder)).filter((name) => !name.startsWith('store.db-owner'))).toEqual(['store.db']);
+  expect(await dataFiles(folder)).toEqual(['store.db']);
 });
+
+/** The lock file and its journal hold nothing of anybody. */
+async function dataFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => !name.startsWith('store.db-owner'));
+}
 
 test('the same data has the same incarnation; a copy, and an older file put back, have another', async () => {
   const folder = await testFolder();

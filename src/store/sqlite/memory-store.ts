@@ -1,5 +1,5 @@
 import type { Scope } from '../../model/scope.ts';
-import type { Memory, MemoryHit, MemoryId, MemoryStore, MemoryWrite } from '../memory-contract.ts';
+import type { Memory, MemoryHit, MemoryId, MemoryQuery, MemoryStore, MemoryWrite } from '../memory-contract.ts';
 import { sqliteDialect as d } from '../sql/dialect.ts';
 import { selectMemories, selectMemory, selectMemoryGrants } from '../sql/memory-reads.ts';
 import { decodeMemory, type MemoryRow } from '../sql/row-codec.ts';
@@ -32,7 +32,7 @@ export class SqliteMemoryStore implements MemoryStore {
     });
   }
 
-  list(query: { readonly itemsMax: number; readonly source?: string }): Promise<readonly Memory[]> {
+  list(query: MemoryQuery): Promise<readonly Memory[]> {
     return this.#access.read((db) => db.readAll<MemoryRow>(selectMemories(d, this.#place, query)).map(decodeMemory));
   }
 

@@ -4,7 +4,7 @@ import { CodedError } from '../../base/errors.ts';
 import type { StoredEvent } from '../../model/event.ts';
 import type { AgentName, BlobNo, Seq, SessionNo, TaskNo, WorkerId, WorkerNo } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
-import { TASK_STATE_NUMBERS } from '../../model/task.ts';
+import { TASK_STATE_NUMBERS, type Task } from '../../model/task.ts';
 import type { TaskView } from '../../model/task-view.ts';
 import type { TaskWrite } from '../../model/task-write.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   CommandResult,
   FactBatch,
   Grant,
+  OperatorTaskQuery,
   ScopedStore,
   SettleRequest,
   StoreStats,
@@ -21,10 +22,10 @@ import type {
 } from '../contract.ts';
 import { deleteStagedBlobs, insertBlob, putBlobSlice, selectBlobSlice } from '../sql/blob-writes.ts';
 import { sqliteDialect as d, type Statement } from '../sql/dialect.ts';
-import { runStateOf, taskStateOf } from '../sql/row-codec.ts';
+import { decodeTask, runStateOf, type TaskRow, taskStateOf } from '../sql/row-codec.ts';
 import { countActiveRuns, selectDueDeadlines, selectDueTimers } from '../sql/run-reads.ts';
 import { countSessions, selectSessionState } from '../sql/session-reads.ts';
-import { countEvents, countTasksByState } from '../sql/task-reads.ts';
+import { countEvents, countTasksByState, selectNewestTasks } from '../sql/task-reads.ts';
 import { buryExpiredWorkers, buryOtherWorkers, extendLease, insertWorker, retireWorker } from '../sql/worker-writes.ts';
 import type { Access } from './access.ts';
 import { append, prepareBatch } from './append.ts';
@@ -196,6 +197,10 @@ export class SqliteSystemStore implements SystemStore {
       WRITE_BYTES,
       (tx, now) => tx.changeAll(deleteStagedBlobs(d, now - request.olderThanMs, request.itemsMax)).length,
     );
+  }
+
+  listTasks(query: OperatorTaskQuery): Promise<readonly Task[]> {
+    return this.#access.read((db) => db.readAll<TaskRow>(selectNewestTasks(d, query)).map(decodeTask));
   }
 
   stats(): Promise<StoreStats> {
