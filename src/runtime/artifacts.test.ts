@@ -34,6 +34,7 @@ async function rewritten(
   how: 'close' | 'return' | 'last' = 'close',
 ): Promise<RunWorld> {
   let runs = 0;
+  const written = Promise.withResolvers<void>();
   const world = await begun(async (turn) => {
     runs += 1;
     const artifact = turn.artifact('a');
@@ -42,11 +43,14 @@ async function rewritten(
       await artifact.append(chunk, { last: runs > 1 && how === 'last' && index === chunks.length - 1 });
     }
     await artifact.flush();
+    written.resolve();
     if (runs === 1) await new Promise(() => {});
     if (how === 'close') await artifact.close();
   });
+  await written.promise;
   await world.crash();
   await world.work();
+  await world.untilNoneHeld();
   expect(await world.state()).toBe('completed');
   return world;
 }
@@ -139,6 +143,7 @@ describe('an artifact', () => {
       artifact.append(big);
       artifact.append('after');
     });
+    await world.untilNoneHeld();
     const parts = (await world.snapshot()).content.artifacts[0]?.parts;
     expect(parts?.map(({ kind }) => kind)).toEqual(['text', 'blob', 'text']);
     expect(parts?.[1]).toMatchObject({ bytes: 700_000 });

@@ -9,6 +9,7 @@ import { defaultRunTimes } from '../model/task-policy.ts';
 import type { AppendResult, Fact, FactBatch, Grant } from '../store/contract.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { type Emission, Emitter } from './emitter.ts';
+import { letOthersGoOn } from './event-loop.ts';
 
 /** A log that keeps the promises of `append`, and can be slow, away, or lose its answers. */
 class FakeLog {
@@ -82,7 +83,7 @@ describe('the emitter', () => {
     const { emitter, seen } = opened(log);
     emitter.emit(chunk(0));
     emitter.emit(chunk(1));
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthersGoOn();
     for (const n of [2, 3, 4]) await emitter.emit(chunk(n));
     gate.resolve();
     await emitter.flush();
@@ -108,7 +109,7 @@ describe('the emitter', () => {
       taken += 1;
     };
     for (const n of range(fit + 40)) emitter.emit(chunk(n, bytes)).then(count);
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthersGoOn();
     expect(taken).toBe(fit);
     gate.resolve();
     await emitter.flush();
@@ -168,7 +169,7 @@ describe('the emitter', () => {
     const { emitter } = opened(log);
     const total = limits.emitEventsMax + 10;
     for (const n of range(total)) emitter.emit(chunk(n));
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthersGoOn();
     emitter.hold();
     emitter.emit(chunk(total));
     gate.resolve();

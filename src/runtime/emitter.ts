@@ -74,6 +74,8 @@ export class Emitter {
   #committed = 0;
   #waiters: Waiter[] = [];
   #pump: Promise<void> | undefined;
+  /** Ends the time in which a batch grows. */
+  #hurry: (() => void) | undefined;
   #appendedAtMs: number;
   #signOfLife = false;
 
@@ -112,6 +114,7 @@ export class Emitter {
       return TAKEN;
     }
     const ticket = this.#issued;
+    this.#hurry?.();
     return new Promise((resolve, reject) => this.#line.push({ ticket, emission, resolve, reject }));
   }
 
@@ -139,6 +142,7 @@ export class Emitter {
   /** The run has ended: what is not on its way yet, and what its ending emits, is to go with the settlement. */
   hold(): void {
     if (this.#state === 'open') this.#state = 'held';
+    this.#hurry?.();
   }
 
   /** Takes no more, lets the batch in flight end, and gives what is left. Nothing when the lease was lost meanwhile. */
@@ -156,6 +160,7 @@ export class Emitter {
   stop(): void {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
+    this.#hurry?.();
     this.#stop.abort(new RunEnded());
     const waiting = [...this.#line, ...this.#waiters];
     this.#line = [];
@@ -166,6 +171,7 @@ export class Emitter {
   #untilCommitted(ticket: number): Promise<void> {
     if (this.#committed >= ticket) return TAKEN;
     if (this.#state === 'stopped') return Promise.reject(new RunEnded());
+    this.#hurry?.();
     return new Promise((resolve, reject) => this.#waiters.push({ ticket, resolve, reject }));
   }
 
@@ -201,8 +207,9 @@ export class Emitter {
   }
 
   async #run(): Promise<void> {
-    await TAKEN; // what is emitted in the same breath goes into the same batch
     while (this.#hasWork()) {
+      await this.#gather();
+      if (!this.#hasWork()) break;
       this.#signOfLife = false;
       const batch = this.#buffer.slice();
       const facts = batch.flatMap((emission) => emission.facts);
@@ -211,6 +218,25 @@ export class Emitter {
       this.#settleBatch(batch, facts.length, result);
     }
     this.#pump = undefined;
+  }
+
+  /**
+   * Lets a batch grow until the event loop has turned once, so that a store which answers at once still gets batches;
+   * not while somebody waits for a commit, or for room.
+   */
+  async #gather(): Promise<void> {
+    await TAKEN;
+    if (this.#isUrgent()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#hurry = resolve;
+    const turn = setImmediate(resolve);
+    await promise;
+    clearImmediate(turn);
+    this.#hurry = undefined;
+  }
+
+  #isUrgent(): boolean {
+    return this.#state !== 'open' || this.#waiters.length > 0 || this.#line.length > 0;
   }
 
   /** Once it is held, only what stands in line is still made room for; the rest goes with the settlement. */

@@ -8,7 +8,7 @@ import type { Seq } from '../model/ids.ts';
 import type { Ending } from '../model/run-decide.ts';
 import type { AgentPolicy } from '../model/task-policy.ts';
 import type { Grant, TurnMaterial } from '../store/contract.ts';
-import { abortReason, DrainError } from './abort-reasons.ts';
+import { abortReasons, DrainError } from './abort-reasons.ts';
 import { untilAnswered } from './backoff.ts';
 import { Emitter, type Unwritten } from './emitter.ts';
 import { returnedEnding, thrownEnding } from './endings.ts';
@@ -100,7 +100,7 @@ export class RunExecution {
   lose(): void {
     this.#decide({ kind: 'lost' });
     this.#emitter?.stop();
-    this.#lost.abort(abortReason('The lease of this run was lost.'));
+    this.#lost.abort(abortReasons.lost);
   }
 
   async execute(): Promise<void> {
@@ -111,7 +111,7 @@ export class RunExecution {
       this.#log.error('run could not be settled; its deadline will end it', { error });
     } finally {
       this.#phase.end();
-      this.#fire(abortReason('The run has ended.'));
+      this.#fire(abortReasons.ended);
     }
   }
 
@@ -223,7 +223,7 @@ export class RunExecution {
     if (verdict.kind === 'drained') this.#phase.drain();
     else this.#phase.end();
     if (ENDS_AT_ONCE.includes(verdict.kind)) this.#emitter?.hold();
-    this.#fire(verdict.kind === 'drained' ? new DrainError() : abortReason(ABORT_TEXTS[verdict.kind]));
+    this.#fire(reasonOf(verdict.kind));
     this.#verdict.resolve(verdict);
   }
 
@@ -310,14 +310,10 @@ export class RunExecution {
 /** The settlement follows at once; after a cancel or a drain it waits until the handler has come to rest. */
 const ENDS_AT_ONCE: readonly Verdict['kind'][] = ['returned', 'threw', 'parked'];
 
-const ABORT_TEXTS = {
-  returned: 'The run has ended.',
-  threw: 'The run has ended.',
-  parked: 'The turn waits; it goes on in another run.',
-  canceled: 'The task was canceled.',
-  broken: 'The run has failed.',
-  lost: 'The lease of this run was lost.',
-} as const;
+function reasonOf(verdict: Verdict['kind']): Error {
+  if (verdict === 'drained') return new DrainError();
+  return verdict === 'returned' || verdict === 'threw' ? abortReasons.ended : abortReasons[verdict];
+}
 
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');

@@ -38,8 +38,10 @@ function longAgent(ledger: Ledger): Agent {
       const [read] = await Promise.all([step(turn, 'read'), turn.status('reads')]);
       const answer = await turn.ask('Ship it?');
       const report = turn.artifact('report', { mediaType: 'text/markdown' });
-      for (const word of WORDS) await report.append(word);
-      await report.flush();
+      for (const word of WORDS) {
+        await report.append(word);
+        await report.flush();
+      }
       await turn.sleep('1h');
       await turn.status('ships');
       const shipped = await step(turn, 'ship');

@@ -262,6 +262,11 @@ export class RunWorld {
     }
   }
 
+  /** Resolves when the process holds no run any more, however long that takes outside of the clock. */
+  async untilNoneHeld(): Promise<void> {
+    while (this.process.engine.held().length > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
   /** The process dies: nothing it does reaches the store any more, and its runs go to the next one. */
   async crash(): Promise<void> {
     this.process.handle.kill();
