@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Seq } from '../../src/model/ids.ts';
 import { codeVersion } from '../../src/store/sql/migrate.ts';
 import { PostgresWorld } from './postgres-world.ts';
 
@@ -66,4 +67,18 @@ test('data that moved to another life has another incarnation, and keeps its id'
   expect(after.id).toBe(before.id);
   expect(after.incarnation).not.toBe(before.incarnation);
   expect(await (await database.openStore()).installation()).toEqual(after);
+});
+
+test('a task that is deleted takes its rows with it, and no other', async () => {
+  const database = new PostgresWorld();
+  const world = await database.open();
+  const task = await world.complete();
+  const { task: other } = await world.submit();
+  const admin = await database.connect();
+  await admin.query(`delete from ${database.schema}.task where no = $1`, [task.no]);
+  for (const table of ['event', 'turn', 'run', 'idempotency']) {
+    const { rows } = await admin.query(`select distinct task_no::int as no from ${database.schema}.${table}`);
+    expect(rows, table).toEqual([{ no: other.no }]);
+  }
+  expect(await world.store.readEvents(task.no, { after: 0 as Seq, eventsMax: 9, bytesMax: 9 })).toBeUndefined();
 });
