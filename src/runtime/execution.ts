@@ -139,9 +139,8 @@ export class RunExecution {
       (prepared) => this.#call(prepared),
       (error: unknown) => this.#decide({ kind: 'threw', error }),
     );
-    const verdict = await this.#verdict.promise;
-    const ending = await this.#ending(verdict);
-    if (ending !== undefined) await this.#settle(ending, this.#emitter);
+    const ending = await this.#ending(await this.#verdict.promise);
+    if (ending !== undefined) await this.#settleOrFail(ending, this.#emitter);
   }
 
   async #readMaterial(): Promise<TurnMaterial | undefined> {
@@ -285,17 +284,27 @@ export class RunExecution {
     return thrownEnding(source, error);
   }
 
-  async #settle(ending: Ending, emitter: Emitter): Promise<void> {
-    const unwritten: Unwritten | undefined = await emitter.close();
+  /** What the store refuses for good would be refused in every run: then the failure alone is written. */
+  async #settleOrFail(ending: Ending, emitter: Emitter): Promise<void> {
+    // Without an end of its own the emitter is broken: its last batch was refused.
+    const unwritten = (await emitter.close()) ?? { emitNo: emitter.emitNo, facts: [] };
     if (this.#lost.signal.aborted) return;
+    try {
+      await this.#settle(ending, unwritten);
+    } catch (error) {
+      if (this.#lost.signal.aborted) return;
+      await this.#settle(this.#thrown(error), { ...unwritten, facts: [] });
+    }
+  }
+
+  async #settle(ending: Ending, unwritten: Unwritten): Promise<void> {
     const { turnNo } = this.grant.turn;
     const outcome = await settleRun({
       parts: this.#parts,
       grant: this.grant,
       ending,
       policy: this.#policy,
-      // Without an end of its own the emitter is broken: its last batch was refused, and only the failure is written.
-      unwritten: unwritten ?? { emitNo: emitter.emitNo, facts: [] },
+      unwritten,
       discarding: (write) => {
         const isTurnOver = write.turns?.some((turn) => turn.kind === 'settle' && turn.turnNo === turnNo) === true;
         return isTurnOver ? (this.#prepared?.live.artifacts.discarding() ?? []) : [];

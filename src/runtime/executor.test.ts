@@ -322,6 +322,20 @@ describe('a store that refuses', () => {
     expect(world.logged.some(({ message }) => message === 'agent failed')).toBe(true);
   });
 
+  test('how a run ended, for good: the task fails with the reason in the log', async () => {
+    const world = await begun((_turn, inside) => {
+      const { store } = inside.process.parts;
+      const { settle } = store;
+      store.settle = (grant, request) =>
+        request.facts.length > 0 ? Promise.reject(new Error('constraint')) : settle(grant, request);
+      return 'a result that no row can hold';
+    });
+    expect(await world.state()).toBe('failed');
+    expect(world.logged.find(({ message }) => message === 'agent failed')?.fields.error).toMatchObject({
+      message: 'constraint',
+    });
+  });
+
   test('to say what the turn is: the run waits for it', async () => {
     let failures = 0;
     const world = await begun(() => 'x', {

@@ -109,6 +109,7 @@ export class RunPhase {
   }
 
   #notify(): void {
+    if (this.#watchers.size === 0) return;
     for (const watcher of [...this.#watchers]) watcher();
   }
 }

@@ -44,13 +44,11 @@ export class Suspensions {
     scope.refuseInside('ask');
     if (!keepsContent) throw contentNotKept('turn.ask');
     const key = journal.nextKey('ask', text);
-    const schema = options.schema === undefined ? undefined : flatJsonSchema(options.schema);
-    const question: Question = { kind: 'ask', askId: key, text, ...(schema === undefined ? {} : { schema }) };
     const found = await this.#outcome(key, text);
-    if (found === undefined) return this.#suspend(question, options.timeout);
+    if (found === undefined) return this.#suspend(askQuestion(key, text, options), options.timeout);
     const answer = await phase.call(() => readAnswer(found, options.schema));
     if (answer.ok) return answer.value;
-    return this.#suspend({ ...question, text: `${answer.reason} ${text}` }, options.timeout);
+    return this.#suspend(askQuestion(key, `${answer.reason} ${text}`, options), options.timeout);
   }
 
   async authorize(request: AuthorizeRequest): Promise<void> {
@@ -172,6 +170,11 @@ export class Suspensions {
       () => {},
     );
   }
+}
+
+function askQuestion(askId: string, text: string, { schema }: AskOptions): Question {
+  const flat = schema === undefined ? undefined : flatJsonSchema(schema);
+  return { kind: 'ask', askId, text, ...(flat === undefined ? {} : { schema: flat }) };
 }
 
 function signInText({ scheme, url }: AuthorizeRequest): string {
