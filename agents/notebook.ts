@@ -4,6 +4,7 @@ import {
   defineAgent,
   type FilePart,
   type JsonObject,
+  type Memories,
   type MemoryPassage,
   Reject,
   reply,
@@ -15,6 +16,7 @@ import { splitPassages } from './passages.ts';
 /** Passages one message may bring: as many as an 8 MiB text has. */
 const PASSAGES_MAX = 10_000;
 const HITS_MAX = 50;
+const PAGE_MAX = 100;
 
 const Metadata = z.record(z.string(), z.json());
 const Note = z.object({
@@ -180,7 +182,17 @@ async function idsToForget(
   if (id !== undefined && (await memories.read(id)) !== undefined) return [id];
   const source = typeof input === 'string' ? input.trim() : 'source' in input ? input.source : undefined;
   if (source === undefined) return [];
-  return (await memories.list({ source, max: PASSAGES_MAX })).map((passage) => passage.id);
+  return await idsOfSource(memories, source);
+}
+
+async function idsOfSource(memories: Memories, source: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const last = ids.at(-1);
+    const page = await memories.list({ source, max: PAGE_MAX, ...(last === undefined ? {} : { before: last }) });
+    if (page.length === 0) return ids;
+    ids.push(...page.map((passage) => passage.id));
+  }
 }
 
 const Shared = z

@@ -153,7 +153,12 @@ export interface Memories {
     options?: { readonly max?: number },
   ): Promise<readonly (MemoryPassage & { readonly rank: number })[]>;
   read(id: string): Promise<MemoryPassage | undefined>;
-  list(options?: { readonly max?: number; readonly source?: string }): Promise<readonly MemoryPassage[]>;
+  /** Newest first, 100 at most; `before` goes on behind a passage. */
+  list(options?: {
+    readonly max?: number;
+    readonly source?: string;
+    readonly before?: string;
+  }): Promise<readonly MemoryPassage[]>;
   forget(id: string): Promise<void>;
   /** Lets another scope read a passage; the reading side comes with isolation. */
   grant(id: string, to: string): Promise<void>;

@@ -105,7 +105,7 @@ function listParams(options: ClientOptions, flags: Flags): JsonObject {
   const historyLength = countOf('history', flags.history);
   return {
     ...(options.contextId === undefined ? {} : { contextId: options.contextId }),
-    ...(flags.state === undefined ? {} : { status: stateNamed(String(flags.state)) }),
+    ...(flags.state === undefined ? {} : { status: taskStateName(stateOf(String(flags.state))) }),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(flags.pageToken === undefined ? {} : { pageToken: String(flags.pageToken) }),
     ...(flags.since === undefined ? {} : { statusTimestampAfter: String(flags.since) }),
@@ -115,12 +115,12 @@ function listParams(options: ClientOptions, flags: Flags): JsonObject {
 }
 
 /** `completed`, `COMPLETED`, `TASK_STATE_COMPLETED`. */
-function stateNamed(text: string): string {
+export function stateOf(text: string): TaskState {
   const word = text
     .toLowerCase()
     .replace(/^task_state_/, '')
     .replaceAll('_', '-');
-  if (Object.hasOwn(TASK_STATE_NUMBERS, word)) return taskStateName(word as TaskState);
+  if (Object.hasOwn(TASK_STATE_NUMBERS, word)) return word as TaskState;
   throw usageError(`--state is one of ${Object.keys(TASK_STATE_NUMBERS).join(', ')}, not "${text}".`);
 }
 

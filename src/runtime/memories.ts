@@ -34,6 +34,7 @@ export function createMemories(source: {
       const memories = await store.list({
         itemsMax: itemsMax(options.max, limits.pageItemsDefault),
         ...(options.source === undefined ? {} : { source: options.source }),
+        ...(options.before === undefined ? {} : { before: options.before as MemoryId }),
       });
       return memories.map(passageOf);
     },

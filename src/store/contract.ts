@@ -178,6 +178,8 @@ export interface SystemStore {
   readBlobSlice(blobNo: BlobNo, sliceNo: number): Promise<Uint8Array | undefined>;
   dropStagedBlobs(request: { readonly olderThanMs: number; readonly itemsMax: number }): Promise<number>;
 
+  /** Rows of every agent and scope, the newest task first; for operators. */
+  listTasks(query: OperatorTaskQuery): Promise<readonly Task[]>;
   /** Counts by state, for doctor and metrics. */
   stats(): Promise<StoreStats>;
   /** Ends every transaction in hand, then closes. Safe to call twice. */
@@ -329,6 +331,12 @@ export interface FinishReply {
   readonly reply: string;
   readonly keepMs: number;
   readonly memoryWrites: readonly MemoryWrite[];
+}
+
+export interface OperatorTaskQuery {
+  readonly itemsMax: number;
+  readonly state?: TaskState;
+  readonly agent?: AgentName;
 }
 
 export interface StoreStats {

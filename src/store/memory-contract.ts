@@ -36,6 +36,12 @@ export interface MemoryHit {
   readonly rank: number;
 }
 
+export interface MemoryQuery {
+  readonly itemsMax: number;
+  readonly source?: string;
+  readonly before?: MemoryId;
+}
+
 /** Full-text memory of one agent in one scope. */
 export interface MemoryStore {
   /** All of the writes or none. */
@@ -43,8 +49,8 @@ export interface MemoryStore {
   /** Passages that hold words of the query (any of them; more and rarer ones first). An odd query finds nothing; it never fails. */
   search(query: { readonly text: string; readonly itemsMax: number }): Promise<readonly MemoryHit[]>;
   read(id: MemoryId): Promise<Memory | undefined>;
-  /** Newest first. */
-  list(query: { readonly itemsMax: number; readonly source?: string }): Promise<readonly Memory[]>;
+  /** Newest first. `before`: those behind this one; none when it is not there. */
+  list(query: MemoryQuery): Promise<readonly Memory[]>;
   /** Scopes that may read it. */
   grantsOf(id: MemoryId): Promise<readonly Scope[]>;
 }

@@ -7,6 +7,7 @@ export function describeLifetime(open: OpenWorld): void {
   describe('the store itself', () => {
     describeIdentity(open);
     describeCounts(open);
+    describeOperatorList(open);
     describeCopies(open);
     describeEnd(open);
   });
@@ -85,6 +86,21 @@ function describeCounts(open: OpenWorld): void {
       sessions: 5,
       events: 3 + 3 + 5 + 6 + 7 + 6,
     });
+  });
+}
+
+function describeOperatorList(open: OpenWorld): void {
+  test('lists the tasks of every agent and scope, the newest first', async () => {
+    const world = await open();
+    const { task: first } = await world.submit();
+    const { task: second } = await world.start();
+    const ids = async (query: Parameters<typeof world.store.listTasks>[0]) =>
+      (await world.store.listTasks(query)).map((task) => task.id);
+    expect(await ids({ itemsMax: 9 })).toEqual([second.id, first.id]);
+    expect(await ids({ itemsMax: 1 })).toEqual([second.id]);
+    expect(await ids({ itemsMax: 9, state: 'submitted' })).toEqual([first.id]);
+    expect(await ids({ itemsMax: 9, agent: first.agent, state: 'working' })).toEqual([second.id]);
+    expect(await ids({ itemsMax: 9, agent: 'nobody' as typeof first.agent })).toEqual([]);
   });
 }
 

@@ -50,6 +50,21 @@ function describeMemoryRows(open: OpenWorld): void {
     expect(await ids({ itemsMax: 9, source: 'X' })).toEqual([]);
   });
 
+  test('are listed page by page, whatever is forgotten on the way', async () => {
+    const world = await open();
+    const { memories } = world.scoped();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await memories.write(names.map((name) => remember(name, name, name === 'c' ? 'y' : 'x')));
+    const ids = async (query: { itemsMax: number; source?: string; before?: MemoryId }) =>
+      (await memories.list(query)).map((m) => m.id);
+    expect(await ids({ itemsMax: 2, source: 'x' })).toEqual(['e', 'd']);
+    expect(await ids({ itemsMax: 2, source: 'x', before: id('d') })).toEqual(['b', 'a']);
+    expect(await ids({ itemsMax: 2, before: id('d') })).toEqual(['c', 'b']);
+    expect(await ids({ itemsMax: 2, before: id('a') })).toEqual([]);
+    expect(await ids({ itemsMax: 2, before: id('never was') })).toEqual([]);
+    expect((await world.scoped(AGENT, OTHER_SCOPE).memories.list({ itemsMax: 2, before: id('d') })).length).toBe(0);
+  });
+
   test('are written all or none', async () => {
     const world = await open();
     const { memories } = world.scoped();

@@ -6,6 +6,7 @@ import { createIdSource } from '../../base/unique-id.ts';
 import type { StoredEvent } from '../../model/event.ts';
 import type { AgentName, BlobNo, Seq, SessionNo, TaskNo, WorkerNo } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
+import type { Task } from '../../model/task.ts';
 import type { TaskView } from '../../model/task-view.ts';
 import type { TaskWrite } from '../../model/task-write.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
   CommandResult,
   FactBatch,
   Grant,
+  OperatorTaskQuery,
   ScopedStore,
   SettleRequest,
   StoreStats,
@@ -198,6 +200,14 @@ class MemorySystemStore implements SystemStore {
   async dropStagedBlobs({ olderThanMs, itemsMax }: { olderThanMs: number; itemsMax: number }): Promise<number> {
     const tables = this.#open();
     return tables.blobs.dropStaged({ before: tables.now() - olderThanMs, itemsMax });
+  }
+
+  async listTasks({ itemsMax, state, agent }: OperatorTaskQuery): Promise<readonly Task[]> {
+    return [...this.#open().tasks.values()]
+      .map(({ task }) => task)
+      .filter((task) => (state === undefined || task.state === state) && (agent === undefined || task.agent === agent))
+      .reverse()
+      .slice(0, itemsMax);
   }
 
   async stats(): Promise<StoreStats> {

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Instant } from '../../base/clock.ts';
 import type { Scope } from '../../model/scope.ts';
-import type { Memory, MemoryHit, MemoryId, MemoryWrite } from '../memory-contract.ts';
+import type { Memory, MemoryHit, MemoryId, MemoryQuery, MemoryWrite } from '../memory-contract.ts';
 import { frozenCopy } from './frozen.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -43,13 +43,17 @@ export class ScopedMemories {
     return this.#rows.get(id)?.memory;
   }
 
-  list(query: { readonly itemsMax: number; readonly source?: string }): readonly Memory[] {
-    return [...this.#rows.values()]
+  list({ itemsMax, source, before }: MemoryQuery): readonly Memory[] {
+    const newestFirst = [...this.#rows.values()]
       .map(({ memory }) => memory)
-      .filter(({ source }) => query.source === undefined || source === query.source)
       .reverse()
-      .sort((a, b) => b.createdAt - a.createdAt)
-      .slice(0, query.itemsMax);
+      .sort((a, b) => b.createdAt - a.createdAt);
+    const place = before === undefined ? -1 : newestFirst.findIndex(({ id }) => id === before);
+    if (before !== undefined && place < 0) return [];
+    return newestFirst
+      .slice(place + 1)
+      .filter((memory) => source === undefined || memory.source === source)
+      .slice(0, itemsMax);
   }
 
   search(query: { readonly text: string; readonly itemsMax: number }): readonly MemoryHit[] {

@@ -1,3 +1,4 @@
+import type { MemoryQuery } from '../memory-contract.ts';
 import type { Dialect, SqlValue, Statement } from './dialect.ts';
 import type { Place } from './task-reads.ts';
 
@@ -11,16 +12,23 @@ export function selectMemory(d: Dialect, place: Place, id: string): Statement {
 }
 
 /** Newest first. Rides on `memory_list`. */
-export function selectMemories(
-  d: Dialect,
-  place: Place,
-  query: { readonly itemsMax: number; readonly source?: string },
-): Statement {
+export function selectMemories(d: Dialect, place: Place, query: MemoryQuery): Statement {
   const values: SqlValue[] = [place.agent, place.scope, query.itemsMax];
-  if (query.source !== undefined) values.push(query.source);
+  const conditions = [`m.agent = ${d.param(1)}`, `m.scope = ${d.param(2)}`];
+  if (query.source !== undefined) {
+    values.push(query.source);
+    conditions.push(`m.source = ${d.param(values.length)}`);
+  }
+  if (query.before !== undefined) {
+    values.push(query.before);
+    conditions.push(`(m.created_at, m.no) < (
+      select created_at, no
+      from ${d.table('memory')}
+      where agent = ${d.param(1)} and scope = ${d.param(2)} and id = ${d.param(values.length)})`);
+  }
   const text = `select ${MEMORY_COLUMNS}
     from ${d.table('memory')} m
-    where m.agent = ${d.param(1)} and m.scope = ${d.param(2)}${query.source === undefined ? '' : ` and m.source = ${d.param(4)}`}${d.inListing('m.no')}
+    where ${conditions.join(' and ')}${d.inListing('m.no')}
     order by m.created_at desc, m.no desc
     limit ${d.param(3)}`;
   return { text, values };

@@ -1,5 +1,5 @@
 import { TASK_STATE_NUMBERS } from '../../model/task.ts';
-import type { TaskQuery } from '../contract.ts';
+import type { OperatorTaskQuery, TaskQuery } from '../contract.ts';
 import type { Dialect, SqlValue, Statement } from './dialect.ts';
 
 /** Agent and scope: the two columns that a scoped statement always compares. */
@@ -88,6 +88,27 @@ function taskFilter(
     conditions.push(`t.state_at >= ${d.param(values.length)}`);
   }
   return { conditions, values };
+}
+
+/** Rows of every agent and scope. Rides on the primary key, backwards. */
+export function selectNewestTasks(d: Dialect, query: OperatorTaskQuery): Statement {
+  const values: SqlValue[] = [query.itemsMax];
+  const conditions = ['t.no > 0'];
+  if (query.state !== undefined) {
+    values.push(TASK_STATE_NUMBERS[query.state]);
+    conditions.push(`t.state = ${d.param(values.length)}`);
+  }
+  if (query.agent !== undefined) {
+    values.push(query.agent);
+    conditions.push(`t.agent = ${d.param(values.length)}`);
+  }
+  const text = `select ${TASK_COLUMNS}
+    from ${d.table('task')} t
+    join ${d.table('session')} s on s.no = t.session_no
+    where ${conditions.join(' and ')}
+    order by t.no desc
+    limit ${d.param(1)}`;
+  return { text, values };
 }
 
 /** Columns `state` and `items`: tasks by state. */
