@@ -120,8 +120,13 @@ async function start(
     system,
     place,
   });
-  await server.ready();
-  await system.service.start();
+  try {
+    await server.ready();
+    await system.service.start();
+  } catch (error) {
+    await system.service.stop(clock.now());
+    throw error;
+  }
   return server;
 }
 
