@@ -68,10 +68,13 @@ export class RunExecution {
   readonly #lost = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
   #isDecided = false;
+  #isCanceled = false;
   #material: TurnMaterial | undefined;
   #emitter: Emitter | undefined;
   #view: LocalView | undefined;
   #prepared: Prepared | undefined;
+  /** Why the store refused what the run wrote. */
+  #broken: { readonly error: unknown } | undefined;
   /** How the handler really ended, when it did so after a cancel. */
   #afterCancel: Verdict | undefined;
 
@@ -163,7 +166,10 @@ export class RunExecution {
           if (events.length > 0) this.#parts.hub.publish(this.grant.taskNo, events);
         },
         lost: () => this.lose(),
-        broken: (error) => this.#decide({ kind: 'broken', error }),
+        broken: (error) => {
+          this.#broken = { error };
+          this.#decide({ kind: 'broken', error });
+        },
       },
     );
   }
@@ -219,6 +225,7 @@ export class RunExecution {
   #decide(verdict: Verdict): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
+    this.#isCanceled = verdict.kind === 'canceled';
     if (verdict.kind === 'drained') this.#phase.drain();
     else this.#phase.end();
     if (ENDS_AT_ONCE.includes(verdict.kind)) this.#emitter?.hold();
@@ -274,6 +281,7 @@ export class RunExecution {
     try {
       return await returnedEnding(context, { value, skill, artifacts: live.artifacts });
     } catch (error) {
+      this.#lost.signal.throwIfAborted();
       return this.#thrown(error);
     }
   }
@@ -286,11 +294,11 @@ export class RunExecution {
 
   /** What the store refuses for good would be refused in every run: then the failure alone is written. */
   async #settleOrFail(ending: Ending, emitter: Emitter): Promise<void> {
-    // Without an end of its own the emitter is broken: its last batch was refused.
     const unwritten = (await emitter.close()) ?? { emitNo: emitter.emitNo, facts: [] };
     if (this.#lost.signal.aborted) return;
     try {
-      await this.#settle(ending, unwritten);
+      // A batch was refused, perhaps after the handler had returned: what it says of its work is no longer true.
+      await this.#settle(this.#broken === undefined ? ending : this.#thrown(this.#broken.error), unwritten);
     } catch (error) {
       if (this.#lost.signal.aborted) return;
       await this.#settle(this.#thrown(error), { ...unwritten, facts: [] });
@@ -309,7 +317,8 @@ export class RunExecution {
         const isTurnOver = write.turns?.some((turn) => turn.kind === 'settle' && turn.turnNo === turnNo) === true;
         return isTurnOver ? (this.#prepared?.live.artifacts.discarding() ?? []) : [];
       },
-      view: this.#view?.current,
+      // A cancel was written by somebody else, so this run's own view cannot know of it.
+      view: this.#isCanceled ? undefined : this.#view?.current,
       lost: this.#lost.signal,
     });
     if (outcome === 'lost') this.#log.info('run had lost its task when it settled', { fence: this.grant.fence });

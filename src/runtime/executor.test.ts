@@ -309,6 +309,22 @@ describe('a message that waits', () => {
   });
 });
 
+describe('a call with what no type allows', () => {
+  test('rejects like any other', async () => {
+    const caught: unknown[] = [];
+    const world = await begun(async (turn) => {
+      const note = (error: unknown): void => void caught.push((error as Error).name);
+      await turn
+        .artifact('a')
+        .append(null as never)
+        .catch(note);
+      await turn.sleep('soon' as never).catch(note);
+    });
+    expect(caught).toEqual(['TypeError', 'RangeError']);
+    expect(await world.state()).toBe('completed');
+  });
+});
+
 describe('a store that refuses', () => {
   test('what a run writes, for good: the task fails', async () => {
     const world = await begun(async (turn, inside) => {
@@ -320,6 +336,17 @@ describe('a store that refuses', () => {
     });
     expect(await world.state()).toBe('failed');
     expect(world.logged.some(({ message }) => message === 'agent failed')).toBe(true);
+  });
+
+  test('what a run wrote last, for good: the task fails though its handler returned', async () => {
+    const world = await begun(async (turn, inside) => {
+      inside.process.parts.store.append = () => Promise.reject(new Error('constraint'));
+      turn.status('refused').then(() => turn.artifact('a').flush());
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      return 'done';
+    });
+    expect(await world.state()).toBe('failed');
+    expect(await world.artifactText('result')).toBeUndefined();
   });
 
   test('how a run ended, for good: the task fails with the reason in the log', async () => {

@@ -98,7 +98,7 @@ export class RunPhase {
       this.#notify();
     };
     const called = new Promise<Result>((resolve, reject) => {
-      work().then(
+      started(work).then(
         (value) => leave(() => resolve(value)),
         (error: unknown) => leave(() => reject(error)),
       );
@@ -111,5 +111,14 @@ export class RunPhase {
   #notify(): void {
     if (this.#watchers.size === 0) return;
     for (const watcher of [...this.#watchers]) watcher();
+  }
+}
+
+/** What throws before its first await rejects like everything after it. */
+function started<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
