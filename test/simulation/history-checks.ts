@@ -95,6 +95,12 @@ function checkEnd({ task, log }: Ended): void {
 /** The artifact of every turn that succeeded is what its last run said from the top, and no run had to replace it. */
 function checkTranscripts({ ledger }: World, { log, task }: Ended): void {
   const { artifacts } = log.reduce(foldContent, emptyContent);
+  if (task.state === 'completed') {
+    assert(
+      artifacts.every(({ closedSeq }) => closedSeq !== undefined),
+      'a completed task leaves no artifact half',
+    );
+  }
   const outs = new Set(artifacts.filter(({ header }) => header.name === 'out').map(({ artifactId }) => artifactId));
   const opened = new Set<string>();
   for (const event of log) {

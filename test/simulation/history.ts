@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { seededRandom } from '../../src/base/random.ts';
+import type { StoredEvent } from '../../src/model/event.ts';
 import type { ContextId, MessageId, Seq, TaskId, TaskNo } from '../../src/model/ids.ts';
 import type { Part } from '../../src/model/message.ts';
 import { isTerminal } from '../../src/model/task.ts';
@@ -80,7 +81,7 @@ class History {
     for (let node = below(this.#random, 3); node >= 0; node -= 1) this.#startNode();
     for (let action = 0; action < this.#actions; action += 1) {
       await this.#pass(this.#random.fraction() ** 2 * 1_500);
-      this.#act();
+      await this.#act();
     }
     await this.#heal();
     await this.#stopAll();
@@ -90,7 +91,13 @@ class History {
       seed: this.#seed,
       simulatedMs: this.#clock.elapsedMs,
       digest: hash('sha256', JSON.stringify(logs)),
-      counts: { ...this.#clients.counts, ...this.#ledger.counts, ...this.#faults, tasks: logs.length },
+      counts: {
+        ...this.#clients.counts,
+        ...this.#ledger.counts,
+        ...this.#faults,
+        ...countEvents(logs),
+        tasks: logs.length,
+      },
     };
   }
 
@@ -103,12 +110,12 @@ class History {
     if (this.#ledger.breaches.length > 0) throw new Error(this.#ledger.breaches.join('\n'));
   }
 
-  #act(): void {
+  async #act(): Promise<void> {
     const choice = this.#random.fraction();
     const known = [...this.#clients.tasks.values()];
     if (choice < 0.3 || known.length === 0) this.#submit();
     else if (choice < 0.36) this.#repeat();
-    else if (choice < 0.6) this.#answer(pick(this.#random, known));
+    else if (choice < 0.6) await this.#answer(pick(this.#random, known));
     else if (choice < 0.66) this.#atSomeNode((node) => this.#clients.cancel(node, pick(this.#random, known)));
     else if (choice < 0.69) this.#atSomeNode((node) => this.#clients.resume(node, pick(this.#random, known)));
     else if (choice < 0.8) this.#follow(pick(this.#random, known));
@@ -119,7 +126,7 @@ class History {
   #submit(): void {
     const agent = pick(this.#random, ['plain', 'plain', 'queueing', 'once']);
     const isNote = this.#random.fraction() < 0.12;
-    const script = (): Part[] => [{ kind: 'text', text: scriptText(randomScript(this.#random)) }];
+    const text = scriptText(randomScript(this.#random));
     const contexts =
       this.#random.fraction() < 0.3 ? { contextId: `context-${below(this.#random, 3)}` as ContextId } : {};
     const sent: SentMessage = {
@@ -128,7 +135,7 @@ class History {
       // A few ids for all, so that callers of two scopes use the same.
       messageId: (isNote ? this.#id('note') : this.#id('message')) as MessageId,
       skill: isNote ? 'note' : 'default',
-      contents: [script(), script()],
+      contents: [[{ kind: 'text', text }], [{ kind: 'text', text: `not ${text}` }]],
       ...contexts,
     };
     this.#atSomeNode((node) => this.#clients.send(node, sent));
@@ -148,18 +155,26 @@ class History {
     }
   }
 
-  #answer({ taskId, agent, caller }: KnownTask): void {
-    const script = scriptText(randomScript(this.#random));
-    const texts = ['7', '0', 'seven', script, script];
-    const parts: Part[] =
-      this.#random.fraction() < 0.7
-        ? [{ kind: 'text', text: pick(this.#random, texts) }]
-        : [{ kind: 'data', data: pick(this.#random, [4, 0, 'data', { askId: 'ask:nobody' }]) }];
+  async #answer(task: KnownTask): Promise<void> {
+    const { taskId, agent, caller } = task;
+    const contents = [await this.#words(task), [{ kind: 'text' as const, text: 'something else' }]];
     const messageId = this.#id('answer') as MessageId;
-    const other: Part[] = [{ kind: 'text', text: 'something else' }];
-    const sent: SentMessage = { agent, caller, messageId, skill: 'default', taskId, contents: [parts, other] };
+    const sent: SentMessage = { agent, caller, messageId, skill: 'default', taskId, contents };
     this.#atSomeNode((node) => this.#clients.send(node, sent));
     if (this.#random.fraction() < 0.2) this.#again(sent);
+  }
+
+  /** What a client says to a task: an answer to an open question, good, bad or to no question, or work for the next turn. */
+  async #words({ taskNo }: KnownTask): Promise<Part[]> {
+    const view = await this.#world.store.readView(taskNo);
+    const asked = view?.open.filter(({ kind }) => kind !== 'sleep') ?? [];
+    const script = scriptText(randomScript(this.#random));
+    if (asked.length === 0 || this.#random.fraction() < 0.4) {
+      return [{ kind: 'text', text: pick(this.#random, ['7', '0', 'seven', script, script]) }];
+    }
+    const askId = pick(this.#random, asked).key;
+    const answers = [4, 0, 'data', { askId, content: 5 }, { askId, content: 'six' }, { askId, action: 'decline' }];
+    return [{ kind: 'data', data: pick(this.#random, [...answers, { askId: 'ask:nobody' }]) }];
   }
 
   #follow(task: KnownTask): void {
@@ -229,7 +244,7 @@ class History {
     }
     if (!this.#nodes.some(({ state }) => state === 'up' || state === 'starting')) this.#startNode();
     await this.#pass(3_000);
-    for (const task of this.#clients.tasks.values()) if (this.#random.fraction() < 0.6) this.#answer(task);
+    for (const task of this.#clients.tasks.values()) if (this.#random.fraction() < 0.6) await this.#answer(task);
     let isQuiet = false;
     for (let waitedMs = 0; !isQuiet; waitedMs += 5_000) {
       if (waitedMs > HEALING_MS) throw new Error(`stuck: ${(await this.#unfinished()).join(', ')}`);
@@ -257,6 +272,24 @@ class History {
     if (!isDown()) throw new Error('a node does not stop');
     await this.#pass(5_000);
   }
+}
+
+/** What happened in the logs, by kind: a history that never went somewhere proves nothing about it. */
+function countEvents(logs: readonly (readonly StoredEvent[])[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const event of logs.flat()) {
+    const detail =
+      event.kind === 'status-changed'
+        ? event.state
+        : event.kind === 'run-settled'
+          ? event.outcome
+          : event.kind === 'question-answered'
+            ? event.how
+            : '';
+    const name = `${event.kind} ${detail}`.trim();
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 function storeClock(world: SimulationClock) {

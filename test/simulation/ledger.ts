@@ -33,7 +33,7 @@ export class Ledger {
       const key = placeOf(grant.taskId, grant.turn.messageId, fact.entry.key);
       if (this.#recorded.has(key)) this.breach(`step ${key} is recorded twice`);
       this.#recorded.set(key, grant.fence);
-      this.counts.recorded += 1;
+      if (fact.entry.key.startsWith('step:')) this.counts.recorded += 1;
     }
   }
 

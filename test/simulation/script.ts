@@ -11,6 +11,8 @@ export type Op =
   | { readonly op: 'status'; readonly text: string }
   /** Writes a key of the session that is this turn's own, and reads it back. */
   | { readonly op: 'state'; readonly name: string; readonly value: number }
+  /** An artifact that only the turn's first run writes, so that a later run leaves it half. */
+  | { readonly op: 'scrap'; readonly name: string }
   /** Side by side; they must be of kinds that write nothing into the artifact while they run. */
   | { readonly op: 'together'; readonly ops: readonly Op[] };
 
@@ -45,7 +47,7 @@ export function below(random: Random, bound: number): number {
 }
 
 export function randomScript(random: Random): Script {
-  const ops = Array.from({ length: below(random, 6) }, (_, index) => randomOp(random, `${index}`));
+  const ops = Array.from({ length: below(random, 7) }, (_, index) => randomOp(random, `${index}`));
   const end = random.fraction() < 0.7 ? pick(random, ['return', 'completed'] as const) : pick(random, ENDS);
   return { ops, end };
 }
@@ -60,18 +62,19 @@ function randomOp(random: Random, name: string): Op {
   if (choice < 0.7) return { op: 'authorize', scheme: `scheme-${name}` };
   if (choice < 0.8) return { op: 'sleep', seconds: pick(random, [0.2, 2, 6, 9]) };
   if (choice < 0.85) return { op: 'status', text: `status ${name}` };
+  if (choice < 0.87) return { op: 'scrap', name: `scrap-${name}` };
   if (choice < 0.9) return { op: 'state', name, value: below(random, 1_000) };
   return { op: 'together', ops: randomTogether(random, name) };
 }
 
 function randomStep(random: Random, name: string): Op {
   const fails = random.fraction() < 0.15 ? pick(random, [1, 2, 5]) : 0;
-  return { op: 'step', name: `step-${name}`, ms: pick(random, [0, 5, 300, 2_500]), fails };
+  return { op: 'step', name: `step-${name}`, ms: pick(random, [0, 5, 300, 2_500, 6_000]), fails };
 }
 
 function randomChunks(random: Random, name: string): Op {
   const words = Array.from({ length: 1 + below(random, 12) }, (_, index) => `${name}.${index} `);
-  return { op: 'chunks', words, everyMs: pick(random, [0, 0, 20, 400]) };
+  return { op: 'chunks', words, everyMs: pick(random, [0, 20, 400, 900]) };
 }
 
 function randomAsk(random: Random, name: string): Op {

@@ -117,6 +117,9 @@ async function outcomeOf(outside: Outside, turn: TaskTurn<string>, op: Op): Prom
     case 'status':
       await turn.status(op.text);
       return op.text;
+    case 'scrap':
+      if (turn.attempt === 1) await turn.artifact(op.name).append('scrap');
+      return op.name;
     case 'state':
       return await stateOutcome(outside, turn, op);
     default:
