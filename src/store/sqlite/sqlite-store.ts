@@ -41,7 +41,7 @@ const EXIT_CODE_DISK = 70;
  * that is no database are refused with `unavailable` and a line that says what to do.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SystemStore> {
-  const path = settle(options.path);
+  const path = resolvePath(options.path);
   const lock = OwnerLock.acquire(path);
   const opened: Connection[] = [];
   try {
@@ -72,7 +72,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Syst
 }
 
 /** One name for one file, whatever links lead to it: the lock stands beside the file under that name. */
-function settle(path: string): string {
+function resolvePath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return join(realpathSync(dirname(path)), basename(path));

@@ -4,7 +4,7 @@ import { CodedError } from '../../base/errors.ts';
 import type { StoredEvent } from '../../model/event.ts';
 import type { AgentName, BlobNo, Seq, SessionNo, TaskNo, WorkerId, WorkerNo } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
-import { TASK_STATE_NUMBERS, type Task } from '../../model/task.ts';
+import type { Task } from '../../model/task.ts';
 import type { TaskView } from '../../model/task-view.ts';
 import type { TaskWrite } from '../../model/task-write.ts';
 import type {
@@ -22,10 +22,10 @@ import type {
 } from '../contract.ts';
 import { deleteStagedBlobs, insertBlob, putBlobSlice, selectBlobSlice } from '../sql/blob-writes.ts';
 import { sqliteDialect as d, type Statement } from '../sql/dialect.ts';
-import { decodeTask, runStateOf, type TaskRow, taskStateOf } from '../sql/row-codec.ts';
-import { countActiveRuns, selectDueDeadlines, selectDueTimers } from '../sql/run-reads.ts';
-import { countSessions, selectSessionState } from '../sql/session-reads.ts';
-import { countEvents, countTasksByState, selectNewestTasks } from '../sql/task-reads.ts';
+import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
+import { selectDueDeadlines, selectDueTimers } from '../sql/run-reads.ts';
+import { selectSessionState } from '../sql/session-reads.ts';
+import { selectNewestTasks } from '../sql/task-reads.ts';
 import { buryExpiredWorkers, buryOtherWorkers, extendLease, insertWorker, retireWorker } from '../sql/worker-writes.ts';
 import type { Access } from './access.ts';
 import { append, prepareBatch } from './append.ts';
@@ -36,8 +36,10 @@ import { readTurnMaterial } from './content-read.ts';
 import { type Head, readEvents, readHeads } from './log-read.ts';
 import { OrphanSearch } from './orphans.ts';
 import { SqliteScopedStore, WRITE_BYTES } from './scoped-store.ts';
+import { readStats } from './stats.ts';
 import { readTaskRow } from './task-row.ts';
 import { readView } from './task-view-read.ts';
+import { BATCH_BYTES_MAX } from './write-queue.ts';
 
 export interface Installation {
   readonly id: string;
@@ -185,7 +187,8 @@ export class SqliteSystemStore implements SystemStore {
   stageSlice(request: StagedSlice): Promise<BlobNo> {
     // A copy now: its owner may fill the buffer again before the write's turn comes.
     const data = request.data.slice();
-    return this.#access.write(data.length + WRITE_BYTES, (tx, now) => stageSlice(tx, { ...request, data }, now));
+    // As heavy as a whole batch, so that each slice is a commit of its own: many in one would hold the event loop too long.
+    return this.#access.write(BATCH_BYTES_MAX, (tx, now) => stageSlice(tx, { ...request, data }, now));
   }
 
   readBlobSlice(blobNo: BlobNo, sliceNo: number): Promise<Uint8Array | undefined> {
@@ -204,7 +207,7 @@ export class SqliteSystemStore implements SystemStore {
   }
 
   stats(): Promise<StoreStats> {
-    return this.#access.read(readStats);
+    return readStats(this.#access);
   }
 
   async close(): Promise<void> {
@@ -225,16 +228,4 @@ function stageSlice(tx: Connection, slice: StagedSlice, now: Instant): BlobNo {
 
 function taskNos(db: Connection, statement: Statement): readonly TaskNo[] {
   return db.readAll<{ task_no: number }>(statement).map((row) => row.task_no as TaskNo);
-}
-
-function readStats(db: Connection): StoreStats {
-  const counts = (statement: Statement) => db.readAll<{ state: number; items: number }>(statement);
-  const count = (statement: Statement): number => db.readOne<{ items: number }>(statement)?.items ?? 0;
-  const states = Object.keys(TASK_STATE_NUMBERS).map((state) => [state, 0]);
-  const tasks = Object.fromEntries(states) as Record<keyof typeof TASK_STATE_NUMBERS, number>;
-  for (const row of counts(countTasksByState(d))) tasks[taskStateOf(row.state)] = row.items;
-  const runs = { queued: 0, leased: 0, waiting: 0, held: 0, settled: 0 };
-  for (const row of counts(countActiveRuns(d))) runs[runStateOf(row.state)] = row.items;
-  const { queued, leased, waiting } = runs;
-  return { tasks, runs: { queued, leased, waiting }, sessions: count(countSessions(d)), events: count(countEvents(d)) };
 }
