@@ -119,6 +119,13 @@ describe('what a handler returns or throws', () => {
     });
   });
 
+  test('showErrors names the page that says what to write instead', async () => {
+    const world = await ended((turn) => turn.step('pay', () => turn.ask('Sure?')), { config: { showErrors: true } });
+    expect((await lastStatus(world)).message?.parts[0]).toMatchObject({
+      text: expect.stringContaining('ask first, then call the step.  → docs/errors/ask-in-step.md'),
+    });
+  });
+
   test('completed(…) is the last word and makes no artifact', async () => {
     const world = await ended(() => completed('Sent.', { to: 3 }));
     const { state, message } = await lastStatus(world);

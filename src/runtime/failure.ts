@@ -31,5 +31,7 @@ function failureCode(error: unknown): string {
 function shownText(error: unknown, errorId: string): string {
   const name = error instanceof Error && error.name !== 'Error' ? `${error.name}: ` : '';
   const text = error instanceof Error ? error.message : String(error);
-  return `The agent failed: ${name}${text} (error id ${errorId})`;
+  const { page } = (error ?? {}) as { readonly page?: unknown };
+  const hint = typeof page === 'string' ? `  → docs/errors/${page}.md` : '';
+  return `The agent failed: ${name}${text}${hint} (error id ${errorId})`;
 }

@@ -174,6 +174,41 @@ describe('a store that fails', () => {
   });
 });
 
+describe('a cancel', () => {
+  test('right before any store call ends the task once, with nothing after it', async () => {
+    const calls = await countCalls();
+    for (let number = 1; number <= calls; number += 1) {
+      let seen = 0;
+      let asked: Promise<void> | undefined;
+      const ledger = new Ledger();
+      const world: RunWorld = await RunWorld.open({
+        agent: longAgent(ledger),
+        intercept: () => {
+          seen += 1;
+          if (seen === number) asked = world.cancel();
+          return 'pass';
+        },
+      });
+      ledger.world = world;
+      await world.send('go');
+      await passTime(world);
+      if ((await world.state()) === 'input-required') await world.answer('yes');
+      await passTime(world);
+      await world.advance('1h');
+      await passTime(world);
+      await asked;
+      const events = await world.events();
+      const requested = events.some(({ kind }) => kind === 'cancel-requested');
+      expect(await world.state(), `call ${number}`).toBe(requested ? 'canceled' : 'completed');
+      expect(events.at(-1), `call ${number}`).toMatchObject({ kind: 'status-changed' });
+      expect(events.filter((event) => event.kind === 'status-changed' && event.state === 'canceled').length).toBe(
+        requested ? 1 : 0,
+      );
+      expect(world.process.engine.freeSlots()).toBe(10);
+    }
+  });
+});
+
 describe('an agent that was changed while its task waited', () => {
   const changes: Record<string, (turn: TaskTurn<string>, call: (name: string) => Promise<string>) => Promise<string>> =
     {
