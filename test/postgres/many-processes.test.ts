@@ -75,6 +75,7 @@ test('a write that waited for the row is judged by the row as it is then', async
   const database = new PostgresWorld();
   const world = await database.open();
   const admin = await database.connect();
+  const observer = await database.connect();
   const writes = [
     (grant: Grant) => world.store.append(grant, { emitNo: 0, facts: eventFacts(chunk(grant)) }),
     (grant: Grant) => {
@@ -88,7 +89,7 @@ test('a write that waited for the row is judged by the row as it is then', async
     await admin.query('begin');
     await admin.query(`update ${database.schema}.task set fence = fence + 1 where no = $1`, [task.no]);
     const written = write(grant);
-    await database.waitingProcess(admin);
+    await database.waitingProcess(observer);
     await admin.query('commit');
     await expect(written).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await world.events(task)).toEqual(before);

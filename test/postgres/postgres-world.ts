@@ -53,10 +53,13 @@ export class PostgresWorld {
     return rowCount ?? 0;
   }
 
-  /** The server process that waits for a lock on behalf of this world's stores, as soon as there is one. */
-  async waitingProcess(admin: pg.Client): Promise<number> {
+  /**
+   * The server process that waits for a lock on behalf of this world's stores, as soon as there is one.
+   * The observer may not be in a transaction: there it would see the same picture for ever.
+   */
+  async waitingProcess(observer: pg.Client): Promise<number> {
     for (;;) {
-      const { rows } = await admin.query<{ pid: number }>(
+      const { rows } = await observer.query<{ pid: number }>(
         `select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`,
         [this.applicationName],
       );
