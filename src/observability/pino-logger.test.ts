@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { createPinoLogger } from './pino-logger.ts';
+
+function createLogger(level?: 'warn') {
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  return { lines, log: createPinoLogger({ destination, ...(level === undefined ? {} : { level }) }) };
+}
+
+test('a line is its message, its fields and those of its parents', () => {
+  const { lines, log } = createLogger();
+  log.child({ runId: 'r1' }).warn('lease lost', { fence: 3 });
+  expect(lines).toMatchObject([{ level: 40, msg: 'lease lost', runId: 'r1', fence: 3 }]);
+  expect(lines[0]).not.toHaveProperty('pid');
+});
+
+test('an error comes with its stack and its causes', () => {
+  const { lines, log } = createLogger();
+  log.error('request failed', { error: new Error('outer', { cause: new Error('inner') }) });
+  expect(lines[0]?.error).toMatchObject({ type: 'Error', message: 'outer', cause: { message: 'inner' } });
+});
+
+test('what is below the level is not written', () => {
+  const { lines, log } = createLogger('warn');
+  log.debug('a');
+  log.info('b');
+  log.error('c');
+  expect(lines.map(({ msg }) => msg)).toEqual(['c']);
+});
