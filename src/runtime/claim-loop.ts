@@ -7,7 +7,7 @@ import type { Lease, Worker } from './lease-keeper.ts';
 import { createLoop } from './loop-service.ts';
 import type { Engine, RuntimeParts } from './ports.ts';
 import type { SlotBook } from './slot-book.ts';
-import { RUNNABLE, type WakeupListener, type Wakeups } from './wakeups.ts';
+import { RUNNABLE, SLOT_FREED, type WakeupListener, type Wakeups } from './wakeups.ts';
 
 /** One claim takes at most this many, so that nodes share a burst instead of the first one taking it all. */
 const CLAIM_RUNS_MAX = 32;
@@ -35,7 +35,7 @@ export function createClaimLoop(parts: ClaimLoopParts): Service {
       listener ??= parts.wakeups.listen(RUNNABLE);
       const worker = await parts.lease.ready(signal);
       const reserved = parts.slots.reserve(CLAIM_RUNS_MAX);
-      if (reserved === 0) return await nextSlot(parts, listener, signal);
+      if (reserved === 0) return await nextSlot(parts, signal);
       const claimed = await claim(parts, { worker, agents, reserved });
       if (claimed === reserved) return;
       await listener.next({ pollMs: await nextLookMs(parts, agents), signal });
@@ -77,23 +77,30 @@ async function claim(
   }
 }
 
-/** A slot is freed by a run that ends, or by a reservation that came to nothing. */
-async function nextSlot(parts: ClaimLoopParts, listener: WakeupListener, signal: AbortSignal): Promise<void> {
+/**
+ * A slot is freed by a run that ends, or by a reservation that came to nothing. Runs that are queued meanwhile are no
+ * reason to look: a full node under load would look at every one of them.
+ */
+async function nextSlot(parts: ClaimLoopParts, signal: AbortSignal): Promise<void> {
+  const freed = parts.wakeups.listen(SLOT_FREED);
   const either = new AbortController();
-  const stop = (): void => either.abort();
+  const stop = (): void => either.abort(ENOUGH);
   signal.addEventListener('abort', stop, { once: true });
   const waits = [
     parts.engine.nextFree(either.signal),
-    listener.next({ pollMs: parts.config.pollMs, signal: either.signal }),
+    freed.next({ pollMs: parts.config.pollMs, signal: either.signal }),
   ];
   try {
     await Promise.race(waits);
   } finally {
     signal.removeEventListener('abort', stop);
-    either.abort();
+    stop();
+    freed.close();
     await Promise.allSettled(waits);
   }
 }
+
+const ENOUGH = 'one of them is enough';
 
 async function nextLookMs(parts: ClaimLoopParts, agents: readonly AgentName[]): Promise<number> {
   const { pollMs } = parts.config;

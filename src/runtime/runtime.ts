@@ -17,7 +17,7 @@ import { resumeTask } from './resume.ts';
 import { createSlotBook } from './slot-book.ts';
 import { type SubmitParts, submitMessage } from './submit.ts';
 import { createSweeper, type Sweeper } from './sweeper.ts';
-import { createWakeups, RUNNABLE } from './wakeups.ts';
+import { createWakeups, RUNNABLE, SLOT_FREED } from './wakeups.ts';
 
 export interface RuntimeOptions extends Omit<RuntimeParts, 'hub'> {
   /** What executes granted runs; the lease engine by default. */
@@ -66,9 +66,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<RuntimeSys
 function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled {
   const { createEngine = createLeaseEngine, wakeups: mode, ...given } = options;
   const wakeups = createWakeups(given.clock);
-  const callClaims = (): void => wakeups.wake(RUNNABLE);
   let observe: NonNullable<HubOptions['observe']> = () => {};
-  const heard = createHub({ runnable: callClaims, observe: (events) => observe(events) });
+  const heard = createHub({ runnable: () => wakeups.wake(RUNNABLE), observe: (events) => observe(events) });
   const hub = mode === 'off' ? silent(heard) : heard;
   const parts = { ...given, hub };
   const engine = createEngine(parts);
@@ -78,7 +77,7 @@ function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled
     leaseMs: given.config.leaseMs,
     onLost: () => engine.loseAll(),
   });
-  const slots = createSlotBook(engine, callClaims);
+  const slots = createSlotBook(engine, () => wakeups.wake(SLOT_FREED));
   const replies = createReplies({ ...parts, lease, wakeups });
   const shared = { ...parts, engine, lease, slots, wakeups };
   const sweeper = createSweeper({ ...shared, chores: [() => replies.retryDrops()] });

@@ -19,8 +19,11 @@ export interface WakeupListener {
   close(): void;
 }
 
-/** A run was queued, or a slot was freed. */
+/** A run was queued. */
 export const RUNNABLE = 'runnable';
+
+/** A slot that was held for a commit is free again. */
+export const SLOT_FREED = 'slot-freed';
 
 /** A timer or a cancel that falls due was committed here. */
 export const DUE = 'due';
@@ -46,6 +49,9 @@ export function createWakeups(clock: Clock): Wakeups {
   };
 }
 
+/** A reason of our own: without one, each wakeup would make an exception with its stack. */
+const WOKEN = 'woken';
+
 class TopicListener implements WakeupListener {
   readonly #clock: Clock;
   readonly #leave: () => void;
@@ -59,7 +65,7 @@ class TopicListener implements WakeupListener {
 
   wake(): void {
     this.#isWoken = true;
-    this.#waiter?.abort();
+    this.#waiter?.abort(WOKEN);
   }
 
   async next(wait: { readonly pollMs: number; readonly signal: AbortSignal }): Promise<void> {
@@ -77,7 +83,7 @@ class TopicListener implements WakeupListener {
   async #sleep(pollMs: number, signal: AbortSignal): Promise<void> {
     const waiter = new AbortController();
     this.#waiter = waiter;
-    const stop = (): void => waiter.abort();
+    const stop = (): void => waiter.abort(WOKEN);
     signal.addEventListener('abort', stop, { once: true });
     try {
       await this.#clock.sleep(pollMs, waiter.signal);
