@@ -14,7 +14,7 @@ import { agentMessage, type RunContext } from './run-context.ts';
 import { shorten } from './status-writer.ts';
 
 /** Our metadata key for the code of a failure. */
-export const CODE_KEY = 'https://holdfast.dev/a2a/v1/code';
+const CODE_KEY = 'https://holdfast.dev/a2a/v1/code';
 
 /** The ending of a handler that returned. An output that its schema refuses is a failure like any other. */
 export async function returnedEnding(

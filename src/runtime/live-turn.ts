@@ -12,7 +12,7 @@ import { runStep, type StepWork } from './step.ts';
 import { Suspensions } from './suspensions.ts';
 import { openContent } from './thin-message.ts';
 
-export type Cleanup = () => void | Promise<void>;
+type Cleanup = () => void | Promise<void>;
 
 /** A turn in the hands of its handler, and what the runtime reads back from it when the run ends. */
 export interface LiveTurn {

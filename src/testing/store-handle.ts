@@ -2,7 +2,7 @@ import { CodedError } from '../base/errors.ts';
 import type { SystemStore } from '../store/contract.ts';
 
 /** A call of a process to its store. */
-export interface StoreCall {
+interface StoreCall {
   readonly name: string;
   /** Counted over all calls of this handle, from 1. */
   readonly number: number;
