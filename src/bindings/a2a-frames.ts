@@ -1,23 +1,18 @@
 import { CodedError } from '../base/errors.ts';
-import type { StoredEvent } from '../model/event.ts';
 import type { ContextId, RunId, TaskId } from '../model/ids.ts';
 import type { Message } from '../model/message.ts';
-import type { Task } from '../model/task.ts';
 import type { StreamEvent, StreamItem, TaskStream } from '../operations/operations.ts';
 import { encodeSendMessageResponse } from '../protocol/v1/encode.ts';
 import { createStreamWriter } from '../protocol/v1/events.ts';
 import type { DoorParts } from './door.ts';
 import type { Fault } from './http/fault.ts';
-import { encodeFrame } from './http/sse.ts';
+import { encodeFrame, inPieces } from './http/sse.ts';
 
 /** What a binding writes around a `StreamResponse` and an error. */
 export interface FrameShape {
   result(streamResponse: string): string;
   error(fault: Fault): string;
 }
-
-/** Frames are handed on in pieces of about this size, so that one write carries many small ones. */
-const PIECE_CHARS = 64 * 1024;
 
 /**
  * The frames of an A2A stream: the task or the one message, then status and artifact updates, each with its cursor as
@@ -35,8 +30,7 @@ export async function* a2aFrames(
       return;
     }
     yield firstFrame(parts, stream.first, options);
-    const write = eventFrames(parts, stream.first.task, shape);
-    for await (const items of stream.items) yield* pieces(items, write);
+    yield* eventFrames(parts, stream, shape);
   } catch (error) {
     if (!signal.aborted) yield encodeFrame({ data: shape.error(parts.faults.of(error)) });
   }
@@ -63,33 +57,28 @@ function firstFrame(
   });
 }
 
-/** Joins the frames of a batch into pieces. */
-function* pieces(items: readonly StreamItem[], write: (item: StreamItem) => string): Generator<string> {
-  let piece = '';
-  for (const item of items) {
-    piece += write(item);
-    if (piece.length < PIECE_CHARS) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
-}
-
-/** Followers on this node are handed the same event objects, so each text is written once, and lives as long as its event. */
-const writtenTexts = new WeakMap<StoredEvent, string>();
-
-function eventFrames(parts: DoorParts, task: Task, shape: FrameShape): (item: StreamItem) => string {
+async function* eventFrames(
+  parts: DoorParts,
+  { first, items }: Extract<TaskStream, { kind: 'task' }>,
+  shape: FrameShape,
+): AsyncGenerator<string> {
+  const { task } = first;
   let runId: RunId | undefined;
-  const writeText = createStreamWriter({ ...task, runIdOf: () => runId, currentRunId: () => runId });
-  return (item) => {
+  const texts = parts.texts.a2a.join(
+    task.id,
+    createStreamWriter({ ...task, runIdOf: () => runId, currentRunId: () => runId }),
+  );
+  const write = (item: StreamItem): string => {
     if (item.kind !== 'event') return encodeFrame({ data: shape.error(parts.faults.of(lastWord(item, task.id))) });
-    const { event } = item;
     runId = item.runId;
-    const text = writtenTexts.get(event) ?? writeText(event);
-    if (text === undefined) return '';
-    writtenTexts.set(event, text);
-    return `id: ${parts.cursorOf(event.seq)}\ndata: ${shape.result(text)}\n\n`;
+    const text = texts.of(item.event);
+    return text === undefined ? '' : `id: ${parts.cursorOf(item.event.seq)}\ndata: ${shape.result(text)}\n\n`;
   };
+  try {
+    for await (const batch of items) yield* inPieces(batch, write);
+  } finally {
+    texts.leave();
+  }
 }
 
 /** Why a stream ends before its task does. */

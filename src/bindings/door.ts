@@ -7,6 +7,7 @@ import type { Call, Operations } from '../operations/operations.ts';
 import type { HttpRequest } from './http/exchange.ts';
 import type { Faults } from './http/fault.ts';
 import { traceIdOf } from './http/headers.ts';
+import type { SharedTexts } from './shared-texts.ts';
 
 /** An agent as a door knows it: what a call is about. */
 export type ServedAgent = Call['agent'];
@@ -28,6 +29,8 @@ export interface DoorParts {
   readonly faults: Faults;
   /** A reader's place in a log, as text for a client. */
   readonly cursorOf: (seq: Seq) => string;
+  /** What streams of one task write once for all of them, in A2A's shape and in the native one. */
+  readonly texts: { readonly a2a: SharedTexts; readonly native: SharedTexts };
   /** The absolute address that clients use, without a slash at its end. */
   readonly baseUrl: () => string;
 }

@@ -6,6 +6,7 @@ import { createDoors } from '../bindings/doors.ts';
 import { withCors } from '../bindings/http/cors.ts';
 import type { HttpBinding } from '../bindings/http/exchange.ts';
 import { Faults } from '../bindings/http/fault.ts';
+import { SharedTexts } from '../bindings/shared-texts.ts';
 import { formatCursor } from '../model/cursor.ts';
 import type { AgentName } from '../model/ids.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -52,6 +53,7 @@ export function createServerDoors(parts: ServerParts, baseUrl: () => string): Ht
     clock,
     newId,
     faults: new Faults({ log, newId }),
+    texts: { a2a: new SharedTexts(), native: new SharedTexts() },
     cursorOf: (seq) => formatCursor({ incarnation: runtime.incarnation, seq }),
     baseUrl,
   };

@@ -32,8 +32,8 @@ export class Faults {
 
   of(error: unknown): Fault {
     if (isCodedError(error) && !hiddenTexts.has(error.code)) {
-      if (error.code === 'unavailable')
-        this.#log.warn('request answered unavailable', { error: error.detail.cause ?? error });
+      const { cause } = error.detail;
+      if (cause !== undefined) this.#log.warn('request refused', { code: error.code, error: cause });
       return describe(error.code, error.detail);
     }
     const errorId = this.#newId();

@@ -16,6 +16,21 @@ export function encodeFrame({ id, event, data, retryMs }: Frame): string {
   return `${idLine}${eventLine}${retryLine}data: ${data}\n\n`;
 }
 
+/** Frames are handed on in pieces of about this size, so that one write carries many small ones. */
+const PIECE_CHARS = 64 * 1024;
+
+/** The frames of a batch, joined into pieces. */
+export function* inPieces<Item>(items: readonly Item[], write: (item: Item) => string): Generator<string> {
+  let piece = '';
+  for (const item of items) {
+    piece += write(item);
+    if (piece.length < PIECE_CHARS) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
 /** A comment: it keeps proxies from cutting an idle stream, and no client takes it for an event. */
 export const PING_FRAME = ': ping\n\n';
 export const PING_MS = 15_000;

@@ -1,18 +1,16 @@
-import type { StoredEvent } from '../../model/event.ts';
 import { audienceOf } from '../../model/event.ts';
 import type { Task } from '../../model/task.ts';
-import type { StreamItem, TaskStream } from '../../operations/operations.ts';
+import type { StreamEvent, StreamItem, TaskStream } from '../../operations/operations.ts';
 import { correlationOf } from '../../protocol/v1/correlation.ts';
 import type { TaskSnapshot } from '../../protocol/v1/encode.ts';
 import { messageResponse } from '../a2a-frames.ts';
 import type { DoorParts } from '../door.ts';
-import { encodeFrame } from '../http/sse.ts';
+import { encodeFrame, inPieces } from '../http/sse.ts';
 import { statusBody } from '../http/status-body.ts';
 import { nativeEvent, nativeTask } from './encode.ts';
 
 /** How soon a reader comes back after a last word, unless its client knows better. */
 const RETRY_MS = 1_000;
-const PIECE_CHARS = 64 * 1024;
 
 /** A log as it is followed: where a reader cannot go on from its cursor, a snapshot stands first. */
 export interface Followed {
@@ -25,7 +23,7 @@ export interface Followed {
 export async function* nativeFrames(parts: DoorParts, followed: Followed, signal: AbortSignal): AsyncGenerator<string> {
   try {
     if (followed.snapshot !== undefined) yield snapshotFrame(parts, followed.snapshot);
-    for await (const items of followed.items) yield* pieces(parts, followed.task, items);
+    yield* eventFrames(parts, followed.task, followed.items);
   } catch (error) {
     if (!signal.aborted) yield encodeFrame({ event: 'server-error', data: statusText(parts, error) });
   }
@@ -47,33 +45,32 @@ function snapshotFrame(parts: DoorParts, snapshot: TaskSnapshot & { readonly tas
   return encodeFrame({ id, event: 'snapshot', data: JSON.stringify(nativeTask(snapshot, id)) });
 }
 
-function* pieces(parts: DoorParts, task: Task, items: readonly StreamItem[]): Generator<string> {
-  let piece = '';
-  for (const item of items) {
-    piece += frameOf(parts, task, item);
-    if (piece.length < PIECE_CHARS) continue;
-    yield piece;
-    piece = '';
+async function* eventFrames(
+  parts: DoorParts,
+  task: Task,
+  items: AsyncIterable<readonly StreamItem[]>,
+): AsyncGenerator<string> {
+  let current: StreamEvent | undefined;
+  const texts = parts.texts.native.join(task.id, () =>
+    current === undefined ? undefined : JSON.stringify(nativeEvent(current)),
+  );
+  const write = (item: StreamItem): string => {
+    if (item.kind !== 'event') return lastFrame(task, item.kind);
+    if (audienceOf(item.event) === 'internal') return '';
+    current = item;
+    const { event } = item;
+    return `id: ${parts.cursorOf(event.seq)}\nevent: ${event.kind}\ndata: ${texts.of(event)}\n\n`;
+  };
+  try {
+    for await (const batch of items) yield* inPieces(batch, write);
+  } finally {
+    texts.leave();
   }
-  if (piece !== '') yield piece;
 }
 
-/** Followers on this node are handed the same event objects; each text is written once. */
-const writtenTexts = new WeakMap<StoredEvent, string>();
-
-function frameOf(parts: DoorParts, task: Task, item: StreamItem): string {
-  if (item.kind === 'going-away') {
-    return encodeFrame({ event: 'going-away', retryMs: RETRY_MS, data: JSON.stringify(correlationOf(task)) });
-  }
-  if (item.kind === 'gone') return encodeFrame({ event: 'gone', data: JSON.stringify(correlationOf(task)) });
-  const { event } = item;
-  if (audienceOf(event) === 'internal') return '';
-  let text = writtenTexts.get(event);
-  if (text === undefined) {
-    text = JSON.stringify(nativeEvent(item));
-    writtenTexts.set(event, text);
-  }
-  return `id: ${parts.cursorOf(event.seq)}\nevent: ${event.kind}\ndata: ${text}\n\n`;
+function lastFrame(task: Task, kind: 'going-away' | 'gone'): string {
+  const data = JSON.stringify(correlationOf(task));
+  return encodeFrame(kind === 'gone' ? { event: kind, data } : { event: kind, retryMs: RETRY_MS, data });
 }
 
 function statusText(parts: DoorParts, error: unknown): string {
