@@ -82,7 +82,7 @@ async function* eventFrames(
 }
 
 /** Why a stream ends before its task does. */
-export function lastWord(item: Exclude<StreamItem, StreamEvent>, taskId: TaskId): CodedError {
+function lastWord(item: Exclude<StreamItem, StreamEvent>, taskId: TaskId): CodedError {
   if (item.kind === 'gone') {
     return new CodedError('task_not_found', { message: 'The task was deleted.', metadata: { taskId } });
   }

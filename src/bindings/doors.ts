@@ -13,7 +13,7 @@ import { openApiDocument } from './openapi/document.ts';
 import { handleRest, restResourceAt } from './rest/handler.ts';
 
 /** What the doors for operators look at. */
-export interface ServerState {
+interface ServerState {
   /** Undefined while everything is well, else what is not. */
   readonly notReady: () => Promise<string | undefined>;
   /** Metrics in the text format of Prometheus. */
@@ -127,7 +127,7 @@ function namedAgent(doors: Doors, segment: string): ServedAgent {
   return agent;
 }
 
-export function agentUrl(parts: Pick<DoorParts, 'baseUrl'>, agent: ServedAgent): string {
+function agentUrl(parts: Pick<DoorParts, 'baseUrl'>, agent: ServedAgent): string {
   return `${parts.baseUrl()}/agents/${agent.name}`;
 }
 

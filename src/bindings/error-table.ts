@@ -14,7 +14,7 @@ export interface WireError {
   readonly retry: 'never' | 'same-message' | 'later';
 }
 
-export type GrpcStatus =
+type GrpcStatus =
   | 'INVALID_ARGUMENT'
   | 'NOT_FOUND'
   | 'FAILED_PRECONDITION'

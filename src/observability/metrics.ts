@@ -8,7 +8,7 @@ export interface StoreCounts {
   readonly sessions: number;
 }
 
-export interface EndedOperation {
+interface EndedOperation {
   readonly name: string;
   readonly agent: string;
   readonly code: string;

@@ -11,7 +11,7 @@ import { type Listing, readPageToken, writePageToken } from './page-token.ts';
 import type { OperationParts, Verb } from './verb.ts';
 
 /** Messages of each listed task when the caller names no number: a list stays light (A2A 1.0 §3.2.4 leaves it to the server). */
-export const LISTED_HISTORY_DEFAULT = 10;
+const LISTED_HISTORY_DEFAULT = 10;
 
 type Filters = Pick<TaskQuery, 'contextId' | 'state' | 'stateAtFrom'>;
 

@@ -72,7 +72,7 @@ export interface ListResult {
 }
 
 /** The verbs of A2A, free of bindings. Each throws `CodedError`; foreign and absent ids get one answer. */
-export interface A2aOperations {
+interface A2aOperations {
   sendMessage(call: Call, params: SendParams): Promise<SendResult>;
   streamMessage(call: Call, params: SendParams): Promise<TaskStream>;
   getTask(call: Call, params: { readonly id: TaskId; readonly historyLength?: number }): Promise<Snapshot>;
@@ -91,7 +91,7 @@ export interface EventPage {
 }
 
 /** The verbs of the native API that A2A has no word for. */
-export interface NativeOperations {
+interface NativeOperations {
   listSessions(
     call: Call,
     params: { readonly pageSize?: number; readonly pageToken?: string },

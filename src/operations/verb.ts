@@ -28,7 +28,7 @@ export type Permits = (principal: Principal, operation: OperationName) => boolea
 export const permitsEverything: Permits = () => true;
 
 /** Where operations are counted. */
-export interface OperationMeter {
+interface OperationMeter {
   ended(operation: {
     readonly name: OperationName;
     readonly agent: string;
@@ -38,8 +38,6 @@ export interface OperationMeter {
   /** Streams that are open now: +1, −1. */
   streams(change: 1 | -1): void;
 }
-
-export const silentMeter: OperationMeter = { ended: () => {}, streams: () => {} };
 
 /** One verb of the product, free of bindings. */
 export interface Verb<Params, Result> {

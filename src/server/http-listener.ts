@@ -8,6 +8,8 @@ import { writeResponse } from './write-response.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
 
+const PROBE_DELAY_MS = 30_000;
+
 /** Requests in hand, so that a stop can end those that would not end by themselves. */
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
@@ -48,6 +50,8 @@ export function createListener(parts: {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    // A peer that vanished without a word is noticed by the network, also on a stream that has nothing to say.
+    http: { keepAlive: true, keepAliveInitialDelay: PROBE_DELAY_MS },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

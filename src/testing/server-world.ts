@@ -23,7 +23,7 @@ export interface WorldOptions {
 }
 
 /** A log line as it was written: its fields, with its message and level beside them. */
-export type LogLine = LogFields & { readonly msg: string; readonly level: string };
+type LogLine = LogFields & { readonly msg: string; readonly level: string };
 
 /** A whole server: real doors, real runtime, a store; over a port or as a function of values. */
 export interface ServerWorld {

@@ -32,8 +32,8 @@ export function* inPieces<Item>(items: readonly Item[], write: (item: Item) => s
 }
 
 /** A comment: it keeps proxies from cutting an idle stream, and no client takes it for an event. */
-export const PING_FRAME = ': ping\n\n';
-export const PING_MS = 15_000;
+const PING_FRAME = ': ping\n\n';
+const PING_MS = 15_000;
 
 /** What every stream says of itself, so that no proxy holds it back, alters or keeps it. */
 export const streamHeaders = {

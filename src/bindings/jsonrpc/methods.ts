@@ -22,10 +22,10 @@ export type MethodResult =
   | { readonly kind: 'stream'; readonly stream: TaskStream; readonly historyLength?: number };
 
 /** Makes the call once the agent is known; the tenant stands in the params. */
-export type CallFor = (tenant: string | undefined) => Call;
+type CallFor = (tenant: string | undefined) => Call;
 export type Method = (operations: Operations, params: unknown, callFor: CallFor) => Promise<MethodResult>;
 
-export const methods: Readonly<Record<string, Method>> = {
+const methods: Readonly<Record<string, Method>> = {
   async SendMessage(operations, params, callFor) {
     const request = decodeSendMessageRequest(params);
     return value(await sendMessage(operations, callFor(request.tenant), request));

@@ -26,7 +26,7 @@ export type RestResult =
   | { readonly kind: 'stream'; readonly stream: TaskStream; readonly historyLength?: number };
 
 /** What a route works on. */
-export interface RestExchange {
+interface RestExchange {
   readonly operations: Operations;
   /** What stood in the path, the tenant too. */
   readonly fields: PathFields;
