@@ -18,7 +18,7 @@ import {
 } from '../sql/run-reads.ts';
 import { countSessions, selectSessionState } from '../sql/session-reads.ts';
 import { countEvents, countTasksByState, selectNewestTasks } from '../sql/task-reads.ts';
-import { appendFacts } from './appends.ts';
+import { AppendGroups } from './append-groups.ts';
 import { openBlobs } from './blobs.ts';
 import { Claims } from './claims.ts';
 import { commandTask, settleRun } from './commands.ts';
@@ -80,6 +80,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 function systemStore(context: PostgresContext): SystemStore {
   const { database } = context;
   const claims = new Claims(context);
+  const appends = new AppendGroups(context);
   return {
     name: 'postgres',
     ...openWorkers(context),
@@ -89,7 +90,7 @@ function systemStore(context: PostgresContext): SystemStore {
     installation: () => readInstallation(context),
     now: () => readNow(context),
     claim: (request) => claims.claim(request),
-    append: (grant, batch) => appendFacts(context, grant, batch),
+    append: (grant, batch) => appends.append(grant, batch),
     settle: (grant, request) => settleRun(context, grant, request),
     command: (taskNo, headSeq, write) => commandTask(context, { taskNo }, { headSeq, write }),
     readView: (taskNo) => readView(context, { taskNo }),
