@@ -46,9 +46,9 @@ test('many tasks are counted in pieces, and other work goes on between them', as
     'auth-required': TASKS / 8,
   });
   expect(stats.events).toBe(10 * TASKS);
-  // Nobody works on any of them; a sweep finds those whose state asks for it piece by piece, and each in the end.
+  // Nobody works on any of them; a sweep goes through those whose state asks for it piece by piece.
   const found = new Set<number>();
-  for (let call = 0; call < 10; call += 1) for (const taskNo of await store.orphans(1_000)) found.add(taskNo);
-  expect(found.size).toBe(1_000);
+  for (let call = 0; call < 4; call += 1) for (const taskNo of await store.orphans(5_000)) found.add(taskNo);
+  expect(found.size).toBe(TASKS / 4);
   await store.close();
 });

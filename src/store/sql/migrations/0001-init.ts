@@ -42,7 +42,7 @@ function peopleAndPlaces(d: Dialect): readonly string[] {
     // buryWorkers: those whose lease ran out, among the few that live.
     `create index worker_alive on ${d.table('worker')} (lease_until) where dead = 0`,
     `create table ${d.table('session')} (
-      no ${d.identity},
+      no ${d.rowNumber},
       agent text not null,
       scope text not null,
       context_id text not null,
@@ -132,7 +132,7 @@ function taskTables(d: Dialect): readonly string[] {
 function runTables(d: Dialect): readonly string[] {
   return [
     `create table ${d.table('run')} (
-      no ${d.identity},
+      no ${d.rowNumber},
       id text not null unique,
       task_no ${d.integer} not null references ${d.table('task')} (no) on delete cascade,
       turn_no ${d.integer} not null,
