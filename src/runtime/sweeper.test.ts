@@ -6,14 +6,14 @@ import type { Message } from '../model/message.ts';
 import { anonymousCaller } from '../model/scope.ts';
 import type { SystemStore } from '../store/contract.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
-import { createFakeClock, type FakeClock } from '../testing/fake-clock.ts';
+import { createFakeClock } from '../testing/fake-clock.ts';
 import { interceptStore } from '../testing/intercepted-store.ts';
+import { createCluster, kill, kindsAfter, shortTimes } from '../testing/replicas.ts';
 import {
   chunk,
   collect,
   createNode,
   echoAgent,
-  type NodeOptions,
   never,
   type RuntimeNode,
   textMessage,
@@ -24,32 +24,6 @@ const noGrants = { slots: 0 };
 
 function agentWith(policy: PolicyOptions, name = 'echo'): Agent {
   return defineAgent({ name, description: '-', policy, run: (turn) => turn.text });
-}
-
-/** Nodes on one store and one clock: replicas. */
-async function createCluster(
-  ...each: readonly NodeOptions[]
-): Promise<{ clock: FakeClock; store: SystemStore; nodes: readonly RuntimeNode[] }> {
-  const clock = createFakeClock();
-  const store = await openMemoryStore({ clock });
-  const nodes: RuntimeNode[] = [];
-  for (const [at, options] of each.entries()) nodes.push(await createNode({ clock, store, seed: at + 1, ...options }));
-  return { clock, store, nodes };
-}
-
-/** What `kill -9` leaves: nothing of the process runs any more, nothing was given back. */
-async function kill(node: RuntimeNode): Promise<void> {
-  const { store } = node;
-  const hands = store.retireWorker.bind(store);
-  store.retireWorker = async () => {};
-  await node.stop();
-  store.retireWorker = hands;
-}
-
-async function kindsAfter(node: RuntimeNode, taskNo: TaskNo, after: number): Promise<readonly string[]> {
-  return (await node.log(taskNo))
-    .slice(after)
-    .map((event) => (event.kind === 'status-changed' ? event.state : event.kind));
 }
 
 describe('a worker that died', () => {
@@ -199,115 +173,6 @@ describe('an agent that this process does not serve', () => {
   });
 });
 
-describe('deadlines', () => {
-  test('a long silence under a kept lease is no death; ten sweeps later the run is well', async () => {
-    const { clock, nodes } = await createCluster({ config: { times: { ...echoTimes, idleMaxMs: 3_600_000 } } });
-    const [node] = nodes as [RuntimeNode];
-    await node.start();
-    const { taskNo } = await node.sendTask('a');
-    await clock.advance('5m');
-    expect(await kindsAfter(node, taskNo, 5)).toEqual([]);
-    await node.settle(await node.engine.startedRun(1), { kind: 'succeeded' });
-    await node.stop();
-  });
-
-  test.each([
-    ['idle', { idleMaxMs: 60_000 }, 'The task timed out: its agent gave no sign of life for too long.'],
-    ['total', { idleMaxMs: 0, totalMaxMs: 60_000 }, 'The task timed out: it took longer than this server allows.'],
-  ])('%s: the task fails once, its run is told, and what comes late is refused', async (_kind, times, text) => {
-    const { clock, nodes } = await createCluster({ config: { times: { ...echoTimes, ...times } } });
-    const [node] = nodes as [RuntimeNode];
-    await node.start();
-    const { taskNo, task } = await node.sendTask('a');
-    const grant = await node.engine.startedRun(1);
-    await clock.advance('66s');
-    const [, failed] = (await node.log(taskNo)).slice(5);
-    expect(failed).toMatchObject({ state: 'failed', message: { role: 'agent', taskId: task.id, parts: [{ text }] } });
-    expect(new Set(node.engine.canceled)).toEqual(new Set([taskNo]));
-    await expect(node.settle(grant, { kind: 'succeeded' })).rejects.toThrow();
-    const next = await node.sendTask({ contextId: task.contextId });
-    expect((await node.store.readView(next.taskNo))?.task.state).toBe('working');
-    await node.stop();
-  });
-
-  test('queued: nobody could take it; interrupted: nobody answered', async () => {
-    const times = { ...echoTimes, queuedMaxMs: 10_000, interruptedMaxMs: 20_000 };
-    const { clock, nodes } = await createCluster({ slots: 1, config: { times } });
-    const [node] = nodes as [RuntimeNode];
-    await node.start();
-    const first = await node.sendTask('a');
-    const second = await node.sendTask('b');
-    await clock.advance('16s');
-    expect(await kindsAfter(node, second.taskNo, 3)).toEqual(['run-settled', 'failed']);
-    await node.settle(await node.engine.startedRun(1), {
-      kind: 'interrupted',
-      state: 'input-required',
-      message: question,
-    });
-    await clock.advance('26s');
-    expect((await node.log(first.taskNo)).at(-1)).toMatchObject({
-      state: 'failed',
-      message: { parts: [{ text: 'The task timed out: nobody answered it.' }] },
-    });
-    await node.stop();
-  });
-});
-
-const echoTimes = {
-  cancelGraceMs: 2_000,
-  idleMaxMs: 60_000,
-  totalMaxMs: 0,
-  interruptedMaxMs: 600_000,
-  queuedMaxMs: 600_000,
-};
-
-describe('timers', () => {
-  const park = (node: RuntimeNode, inMs: number) => ({
-    kind: 'parked' as const,
-    suspensions: [
-      {
-        turnNo: 1 as never,
-        key: 'sleep:1',
-        kind: 'sleep' as const,
-        state: 'open' as const,
-        dueAt: (node.clock.now() + inMs) as never,
-      },
-    ],
-    events: [{ kind: 'timer-set' as const, key: 'sleep:1', wakeAt: (node.clock.now() + inMs) as never }],
-    wake: { at: (node.clock.now() + inMs) as never },
-  });
-
-  test('a sleep of an hour holds no timer of its own and ends to the moment where it was begun', async () => {
-    const { clock, nodes } = await createCluster({ config: { sweepMs: 600_000 } });
-    const [node] = nodes as [RuntimeNode];
-    await node.start();
-    await clock.advance(1);
-    const { taskNo } = await node.sendTask('a');
-    const before = clock.sleeping();
-    await node.settle(await node.engine.startedRun(1), park(node, 3_600_000));
-    await clock.advance(3_599_999);
-    expect(node.engine.started).toHaveLength(1);
-    expect(clock.sleeping()).toBe(before);
-    await clock.advance(1);
-    expect(await node.engine.startedRun(2)).toMatchObject({ taskNo, attempt: 2 });
-    expect((await node.log(taskNo)).slice(-4).map(({ kind }) => kind)).toContain('timer-fired');
-    await node.stop();
-  });
-
-  test('one that another node set fires within a sweep', async () => {
-    const { clock, nodes } = await createCluster({}, {});
-    const [a, b] = nodes as [RuntimeNode, RuntimeNode];
-    await a.start();
-    await a.sendTask('a');
-    await a.settle(await a.engine.startedRun(1), park(a, 60_000));
-    await kill(a);
-    await b.start();
-    await clock.advance('66s');
-    expect(b.engine.started).toHaveLength(1);
-    await b.stop();
-  });
-});
-
 describe('a sweep', () => {
   test('goes on where one task fails, and where the store does', async () => {
     const clock = createFakeClock();
@@ -318,7 +183,7 @@ describe('a sweep', () => {
       if (isAway || (name === 'command' && broken.has(args[0] as TaskNo))) return Promise.reject(new Error('broken'));
       return call();
     });
-    const times = { ...echoTimes, queuedMaxMs: 10_000 };
+    const times = { ...shortTimes, queuedMaxMs: 10_000 };
     const node = await createNode({ clock, store, slots: 0, config: { times } });
     await node.start();
     const sent = [];
@@ -338,7 +203,7 @@ describe('a sweep', () => {
   });
 
   test('by every replica at once writes each end once', async () => {
-    const times = { ...echoTimes, queuedMaxMs: 10_000 };
+    const times = { ...shortTimes, queuedMaxMs: 10_000 };
     const options = { slots: 0, config: { times } };
     const { clock, store, nodes } = await createCluster(options, options, options);
     for (const node of nodes) await node.start();
@@ -387,7 +252,10 @@ describe('a sweep', () => {
   });
 
   test('says whose task it moved', async () => {
-    const { clock, nodes } = await createCluster({ slots: 0, config: { times: { ...echoTimes, queuedMaxMs: 1_000 } } });
+    const { clock, nodes } = await createCluster({
+      slots: 0,
+      config: { times: { ...shortTimes, queuedMaxMs: 1_000 } },
+    });
     const [node] = nodes as [RuntimeNode];
     await node.start();
     const { task } = await node.sendTask('a', { traceId: 'b'.repeat(32), caller: anonymousCaller, agent: echoAgent });
