@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CodedError } from '../base/errors.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -8,6 +9,8 @@ test('what happened and what the store holds stand in one text', async () => {
   const metrics = createMetrics({ clock: createFakeClock(), counts: async () => counts });
   metrics.operations.ended({ name: 'getTask', agent: 'a', code: 'ok', durationMs: 3 });
   metrics.operations.streams(1);
+  await metrics.measureStore('append', async () => 'done');
+  await metrics.measureStore('append', () => Promise.reject(new CodedError('lease_lost'))).catch(() => 'counted');
   const { text } = await metrics.scrape();
   for (const line of [
     'holdfast_operations_total{operation="getTask",agent="a",code="ok"} 1',
@@ -17,6 +20,8 @@ test('what happened and what the store holds stand in one text', async () => {
     'holdfast_runs{state="queued"} 1',
     'holdfast_sessions 3',
     'holdfast_store_up 1',
+    'holdfast_store_call_seconds_count{call="append"} 2',
+    'holdfast_store_failures_total{call="append",code="lease_lost"} 1',
   ]) {
     expect(text).toContain(line);
   }

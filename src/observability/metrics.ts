@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/errors.ts';
 
 /** What a store counts, by name; read when somebody scrapes. */
 export interface StoreCounts {
@@ -20,12 +21,15 @@ export interface Metrics {
     ended(operation: EndedOperation): void;
     streams(change: 1 | -1): void;
   };
+  /** Times a call of the store under its name, and counts the codes of those that failed. */
+  readonly measureStore: <Result>(name: string, call: () => Promise<Result>) => Promise<Result>;
   /** Everything in the text format of Prometheus. A store that cannot be read leaves its gauges out. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 /** Counting rows costs; scrapes closer together than this share one count. */
 const COUNTS_MS = 5_000;
+const STORE_SECONDS_BUCKETS = [0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5];
 const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
 
 /** Metrics of one server, in a registry of its own. */
@@ -47,6 +51,7 @@ export function createMetrics(parts: { readonly clock: Clock; readonly counts: (
   });
   const streams = new Gauge({ name: 'holdfast_streams_open', help: 'Streams that are open now.', registers });
   const gauges = storeGauges(registers);
+  const measureStore = storeMeasure(registers, parts.clock);
   const readCounts = sharedFor(COUNTS_MS, parts);
   return {
     operations: {
@@ -56,10 +61,41 @@ export function createMetrics(parts: { readonly clock: Clock; readonly counts: (
       },
       streams: (change) => streams.inc(change),
     },
+    measureStore,
     async scrape() {
       gauges.set(await readCounts().catch(() => undefined));
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
+  };
+}
+
+function storeMeasure(registers: Registry[], clock: Clock): Metrics['measureStore'] {
+  const seconds = new Histogram({
+    name: 'holdfast_store_call_seconds',
+    help: 'Time of a call of the store, by its name.',
+    labelNames: ['call'],
+    buckets: STORE_SECONDS_BUCKETS,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'holdfast_store_failures_total',
+    help: 'Calls of the store that threw, by name and code.',
+    labelNames: ['call', 'code'],
+    registers,
+  });
+  const timers = new Map<string, Histogram.Internal<'call'>>();
+  return async (name, call) => {
+    const timer = timers.get(name) ?? seconds.labels(name);
+    timers.set(name, timer);
+    const startedMs = clock.monotonicMs();
+    try {
+      return await call();
+    } catch (error) {
+      failures.inc({ call: name, code: errorCode(error) });
+      throw error;
+    } finally {
+      timer.observe((clock.monotonicMs() - startedMs) / 1_000);
+    }
   };
 }
 

@@ -7,12 +7,14 @@ import { type Logger, silentLogger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { createIdSource } from '../base/unique-id.ts';
 import type { HttpBinding } from '../bindings/http/exchange.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import type { Authenticator } from '../operations/authenticator.ts';
 import { type Permits, permitsEverything } from '../operations/verb.ts';
 import type { Runtime } from '../runtime/ports.ts';
 import { createRuntime } from '../runtime/runtime.ts';
 import { createSecrets } from '../runtime/secrets.ts';
 import type { SystemStore } from '../store/contract.ts';
+import { instrumentStore } from '../store/instrumented.ts';
 import { createAgentDirectory } from './agent-directory.ts';
 import { type Config, type ConfigInput, readConfig } from './config.ts';
 import { type OpenedStore, openStore, type StoreChoice } from './open-store.ts';
@@ -99,7 +101,9 @@ async function start(
   const env = options.env ?? process.env;
   const secrets = createSecrets(rootKey(options.secretsKey ?? env.HOLDFAST_SECRETS_KEY, opened, random), random);
   const newId = createIdSource({ clock, random });
-  const shared = { agents, log, clock, newId, secrets, store: opened.store };
+  const metrics = createMetrics({ clock, counts: () => opened.store.stats() });
+  const store = instrumentStore(opened.store, metrics.measureStore);
+  const shared = { agents, log, clock, newId, secrets, store };
   const system = await createRuntime({
     ...shared,
     random,
@@ -112,6 +116,7 @@ async function start(
     server: {
       ...shared,
       config,
+      metrics,
       runtime: system.runtime,
       authenticator: options.auth ?? noAuthentication({ allowAnonymous: config.allowAnonymous }),
       permits: options.permits ?? permitsEverything,

@@ -9,7 +9,7 @@ import { Faults } from '../bindings/http/fault.ts';
 import { SharedTexts } from '../bindings/shared-texts.ts';
 import { formatCursor } from '../model/cursor.ts';
 import type { AgentName } from '../model/ids.ts';
-import { createMetrics } from '../observability/metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Authenticator } from '../operations/authenticator.ts';
 import { createOperations } from '../operations/create-operations.ts';
 import type { Permits } from '../operations/verb.ts';
@@ -30,12 +30,12 @@ export interface ServerParts {
   readonly permits: Permits;
   readonly store: SystemStore;
   readonly runtime: Runtime;
+  readonly metrics: Metrics;
 }
 
 /** The operations behind every door, as one function of values. `baseUrl` is asked for each card, since a port may be known late. */
 export function createServerDoors(parts: ServerParts, baseUrl: () => string): HttpBinding {
-  const { agents, authenticator, clock, config, log, newId, permits, runtime, secrets, store } = parts;
-  const metrics = createMetrics({ clock, counts: () => store.stats() });
+  const { agents, authenticator, clock, config, log, newId, metrics, permits, runtime, secrets, store } = parts;
   const operations = createOperations({
     runtime,
     store: (agent, scope) => store.scoped(agent, scope),
