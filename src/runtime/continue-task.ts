@@ -120,12 +120,14 @@ class Continuation {
     };
   }
 
-  /** The decision with what only the shell knows: the turn of input artifacts, thin content, blobs, the idempotency row. */
+  /** The decision with what only the shell knows: where its messages and files belong, thin content, blobs, the idempotency row. */
   #dress(view: TaskView, { write, turnNo }: Written): TaskWrite {
     const { message, agent } = this.#request;
     const policy = policyOf(agent, view.turn.skill);
     const dressed = (event: NewEvent): NewEvent => {
       if (event.kind === 'artifact-updated') return { ...event, turnNo };
+      if (event.kind === 'status-changed' && event.message !== undefined)
+        return { ...event, message: { ...event.message, contextId: view.task.contextId, taskId: view.task.id } };
       if (event.kind === 'message-received' && !policy.storeContent)
         return { ...event, message: withholdContent(event.message) };
       return event;
