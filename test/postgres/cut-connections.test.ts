@@ -4,6 +4,7 @@ import { errorCode } from '../../src/base/errors.ts';
 import { type Random, seededRandom } from '../../src/base/random.ts';
 import type { MessageId } from '../../src/model/ids.ts';
 import type { Grant } from '../../src/store/contract.ts';
+import type { MemoryId } from '../../src/store/memory-contract.ts';
 import { chunk, endWrite, eventFacts, nextRunWrite, type StoreWorld, text } from '../conformance/builders.ts';
 import { PostgresWorld } from './postgres-world.ts';
 
@@ -165,4 +166,33 @@ test('a settlement and a hand-over say what became of them, whenever the connect
     else expect(settled.kind).toBe('written');
     expect((await persist(() => world.view(grant))).task.state).toBe('completed');
   }
+});
+
+test('of replies, each is begun and finished once, whenever the connection is cut', async () => {
+  const seed = 6;
+  const database = new PostgresWorld();
+  const world = await database.open({ poolMax: 2, random: seededRandom(seed) });
+  const admin = await database.connect();
+  const { workerNo } = await world.worker(1e9);
+  const scoped = world.scoped();
+  const fingerprint = { version: 1, digest: 'a' };
+  const { cuts } = await underCuts(database, admin, seededRandom(seed), async () => {
+    for (let count = 0; count < 40; count += 1) {
+      const messageId = `reply-${count}` as MessageId;
+      const begun = await persist(() => scoped.beginReply({ messageId, fingerprint, workerNo }));
+      // Lost twice in a row: the row is held by a call that has given up, until its worker dies.
+      if (begun.kind !== 'begun') continue;
+      const memory = { id: `memory-${count}` as MemoryId, text: 'kept' };
+      const finish = { messageId, fence: begun.fence, reply: `"${count}"`, keepMs: 60_000 };
+      const write = { ...finish, memoryWrites: [{ kind: 'remember' as const, memory }] };
+      expect(await persist(() => scoped.finishReply(write)), `seed ${seed}`).toBe(true);
+    }
+  });
+  expect(cuts, `seed ${seed}`).toBeGreaterThan(5);
+  const memories = await persist(() => scoped.memories.list({ itemsMax: 100 }));
+  const { rows } = await admin.query(
+    `select count(*)::int as replies from ${database.schema}.idempotency where state = 2`,
+  );
+  expect(rows, `seed ${seed}`).toEqual([{ replies: memories.length }]);
+  expect(memories.length, `seed ${seed}`).toBeGreaterThan(20);
 });

@@ -1,4 +1,5 @@
 import { type Clock, type Instant, instant } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import type { Database, RunStatements } from './database.ts';
 import type { LostGrants } from './lost-grants.ts';
@@ -9,6 +10,7 @@ export interface PostgresContext {
   readonly database: Database;
   /** Runs that may have been granted to this process without its knowing. */
   readonly lostGrants: LostGrants;
+  readonly random: Random;
   /** In place of the database's clock. */
   readonly clock?: Clock;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { instant } from '../../base/clock.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
+import { type Random, systemRandom } from '../../base/random.ts';
 import type { TaskNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import { TASK_STATE_NUMBERS, type TaskState } from '../../model/task.ts';
@@ -41,6 +42,7 @@ export interface PostgresStoreOptions {
   readonly schema?: string;
   /** In place of the database's clock; for tests. */
   readonly clock?: Clock;
+  readonly random?: Random;
   readonly logger?: Logger;
   /** Connections at most. One is enough to work. Default 10. */
   readonly poolMax?: number;
@@ -63,6 +65,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     d,
     database,
     lostGrants: new LostGrants(),
+    random: options.random ?? systemRandom,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   };
   try {

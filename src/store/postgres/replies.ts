@@ -5,6 +5,7 @@ import type { Dialect } from '../sql/dialect.ts';
 import { IDEMPOTENCY_STATE_NUMBERS } from '../sql/row-codec.ts';
 import type { Place } from '../sql/task-reads.ts';
 import type { Statement } from './database.ts';
+import { isLost } from './errors.ts';
 import { writeMemories } from './memory-rows.ts';
 import { findMessage } from './messages.ts';
 import { isWrittenHere } from './moved-task.ts';
@@ -19,48 +20,90 @@ interface BeginReply {
   readonly workerNo: WorkerNo;
 }
 
-/** `ScopedStore.beginReply`: one insert, which takes over the row of a dead worker and of a reply whose time is over. */
+/**
+ * `ScopedStore.beginReply`: one insert, which takes over the row of a dead worker and of a reply whose time is over. Where its answer is lost,
+ * the row tells whose it is.
+ */
 export async function beginReply(
   context: PostgresContext,
   place: Place,
   request: BeginReply,
 ): ReturnType<ScopedStore['beginReply']> {
-  for (;;) {
-    const [rows] = await context.database.write([holdMessage(context.d, place, request, nowOf(context))]);
-    const row = rows?.[0];
-    if (row !== undefined) return { kind: 'begun', fence: row.fence as Fence };
+  const token = Math.floor(context.random.fraction() * TOKENS);
+  for (let wasLost = false; ; ) {
+    const [rows] = await context.database.write([holdMessage(context, place, { ...request, token })]).catch((error) => {
+      if (wasLost || !isLost(error)) throw error;
+      wasLost = true;
+      return [undefined];
+    });
+    const fence = rows?.[0]?.fence ?? (wasLost ? await readOwnFence(context, place, { ...request, token }) : undefined);
+    if (fence !== undefined) return { kind: 'begun', fence: fence as Fence };
     const message = await findMessage(context, place, request.messageId);
-    // Forgotten between the two statements: try again.
+    // Forgotten between the two statements, or never written: try again.
     if (message !== undefined) return { kind: 'known', message };
   }
 }
 
-function holdMessage(d: Dialect, place: Place, request: BeginReply, now: number | null): Statement {
+/**
+ * A fence is a count of the holders and, below it, a token of the one who took it: so a caller knows its own, and one whose row was dropped and
+ * taken by another does not find its old number again.
+ */
+const TOKEN_BITS = 30;
+const TOKENS = 2 ** TOKEN_BITS;
+
+type HoldRequest = BeginReply & { readonly token: number };
+
+function holdMessage(context: PostgresContext, place: Place, request: HoldRequest): Statement {
+  const { d } = context;
   const p = new Parameters();
+  const token = p.add(request.token, 'bigint');
   const text = `insert into ${d.table('idempotency')} as i
       (agent, scope, message_id, fingerprint, fingerprint_version, state, worker_no, fence)
     values (${p.add(place.agent)}, ${p.add(place.scope)}, ${p.add(request.messageId)}, ${p.add(request.fingerprint.digest)},
-      ${p.add(request.fingerprint.version)}, ${EXECUTING}, ${p.add(request.workerNo)}, 1)
+      ${p.add(request.fingerprint.version)}, ${EXECUTING}, ${p.add(request.workerNo)}, ${TOKENS} + ${token})
     on conflict (agent, scope, message_id) do update
     set fingerprint = excluded.fingerprint, fingerprint_version = excluded.fingerprint_version, state = excluded.state,
-      worker_no = excluded.worker_no, fence = coalesce(i.fence, 0) + 1, reply = null, expires_at = null
-    where (i.state = ${REPLY} and i.expires_at <= ${moment(d, p, now)})
+      worker_no = excluded.worker_no, reply = null, expires_at = null,
+      fence = (((coalesce(i.fence, 0) >> ${TOKEN_BITS}) + 1) << ${TOKEN_BITS}) + ${token}
+    where (i.state = ${REPLY} and i.expires_at <= ${moment(d, p, nowOf(context))})
       or (i.state = ${EXECUTING} and not exists (
         select 1 from ${d.table('worker')} w where w.no = i.worker_no and w.dead = 0))
     returning i.fence`;
   return { text, values: p.values };
 }
 
-/** `ScopedStore.finishReply`. The memories are written only where the row was still held. */
+/** The fence of a row that this very call holds. */
+async function readOwnFence(context: PostgresContext, place: Place, request: HoldRequest): Promise<unknown> {
+  const p = new Parameters();
+  const text = `select i.fence
+    from ${context.d.table('idempotency')} i
+    where i.agent = ${p.add(place.agent)} and i.scope = ${p.add(place.scope)} and i.message_id = ${p.add(request.messageId)}
+      and i.state = ${EXECUTING} and i.worker_no = ${p.add(request.workerNo)} and i.fence & ${TOKENS - 1} = ${p.add(request.token, 'bigint')}`;
+  const [rows] = await context.database.read([{ text, values: p.values }]);
+  return rows?.[0]?.fence;
+}
+
+/**
+ * `ScopedStore.finishReply`. The memories are written only where the row was still held. Where the answer is lost and the row is not held any
+ * more, the reply that stands there tells whether it is this one.
+ */
 export async function finishReply(context: PostgresContext, place: Place, request: FinishReply): Promise<boolean> {
   const { d, database } = context;
   const now = nowOf(context);
   const guard = (p: Parameters): string => isAnsweredHere(d, p, place, request.messageId);
-  const [rows] = await database.write([
+  const statements = [
     storeReply(d, place, request, now),
     ...writeMemories(d, place, request.memoryWrites, { now, guard }),
-  ]);
-  return rows?.length === 1;
+  ];
+  const finish = async (): Promise<boolean> => (await database.write(statements))[0]?.length === 1;
+  try {
+    return await finish();
+  } catch (error) {
+    if (!isLost(error)) throw error;
+  }
+  if (await finish()) return true;
+  const message = await findMessage(context, place, request.messageId);
+  return message?.state === 'reply' && message.reply === request.reply;
 }
 
 function storeReply(d: Dialect, place: Place, request: FinishReply, now: number | null): Statement {

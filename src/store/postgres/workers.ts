@@ -1,7 +1,9 @@
 import { instant } from '../../base/clock.ts';
-import type { WorkerNo } from '../../model/ids.ts';
+import type { WorkerId, WorkerNo } from '../../model/ids.ts';
 import type { SystemStore } from '../contract.ts';
 import { buryExpiredWorkers, buryOtherWorkers, extendLease, insertWorker, retireWorker } from '../sql/worker-writes.ts';
+import type { Statement } from './database.ts';
+import { isLost } from './errors.ts';
 import { type PostgresContext, readNow } from './postgres-context.ts';
 
 type WorkerMethods = Pick<SystemStore, 'registerWorker' | 'renewWorker' | 'buryWorkers' | 'retireWorker'>;
@@ -12,7 +14,12 @@ export function openWorkers(context: PostgresContext): WorkerMethods {
   return {
     async registerWorker({ workerId, agents, leaseMs }) {
       const leaseUntil = instant((await readNow(context)) + leaseMs);
-      const [rows] = await database.write([insertWorker(d, { id: workerId, agents, leaseUntil })]);
+      const insert = insertWorker(d, { id: workerId, agents, leaseUntil });
+      const [rows] = await database.write([insert]).catch(async (error) => {
+        if (!isLost(error)) throw error;
+        const known = await database.read([selectWorker(context, workerId)]);
+        return known[0]?.length === 1 ? known : await database.write([insert]);
+      });
       return rows?.[0]?.no as WorkerNo;
     },
     async renewWorker({ workerNo, leaseMs }) {
@@ -29,4 +36,9 @@ export function openWorkers(context: PostgresContext): WorkerMethods {
       await database.write([retireWorker(d, workerNo)], { repeatable: true });
     },
   };
+}
+
+/** The worker that a registration whose answer was lost has made: its id is nobody else's. */
+function selectWorker({ d }: PostgresContext, workerId: WorkerId): Statement {
+  return { text: `select no from ${d.table('worker')} where id = $1`, values: [workerId] };
 }
