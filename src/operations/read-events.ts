@@ -1,12 +1,13 @@
 import { limits } from '../base/limits.ts';
 import type { Seq, TaskId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
+import { eventBytes } from '../runtime/event-bytes.ts';
 import { findTask } from './find-task.ts';
 import type { Call, EventPage, StreamEvent } from './operations.ts';
 import { endsAtTerminalOnly, followTask } from './task-stream.ts';
 import type { OperationParts, Verb } from './verb.ts';
 
-/** One page of the log as it stands now, from right after `after`. */
+/** One page of the log as it stands now, from right after `after`. It ends after `limit` events, or after the one that makes it too large. */
 export const readEvents: Verb<{ readonly id: TaskId; readonly after?: Seq; readonly limit?: number }, EventPage> = {
   async run(parts, call, { id, after = 0 as Seq, limit = limits.eventsPerReadMax }) {
     const { task } = await findTask(parts, call, id);
@@ -23,12 +24,14 @@ async function firstEvents(
 ): Promise<readonly StreamEvent[]> {
   const { task, after, limit } = page;
   const events: StreamEvent[] = [];
+  let bytes = 0;
   const place = { task, after, startsFresh: after === 0, endsAt: endsAtTerminalOnly };
   for await (const batch of followTask(parts, call, place)) {
     for (const item of batch) {
       if (item.kind !== 'event') return events;
       events.push(item);
-      if (events.length === limit || item.event.seq >= task.headSeq) return events;
+      bytes += eventBytes(item.event);
+      if (events.length === limit || bytes > limits.readBytesMax || item.event.seq >= task.headSeq) return events;
     }
   }
   return events;

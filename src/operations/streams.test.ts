@@ -122,3 +122,26 @@ test('a page token finds nothing under other filters', async () => {
     }
   });
 });
+
+test('a page of large events is short, and a stream hands them on one by one', async () => {
+  await withWorld({}, async (world) => {
+    const raw = Buffer.alloc(700_000).toString('base64');
+    const { task } = await send(world, clientMessage({ skill: 'ask', parts: [{ raw }, { text: 'x' }] }));
+    for (let turn = 0; turn < 3; turn += 1) {
+      await send(world, clientMessage({ taskId: task.id, parts: [{ raw, mediaType: 'application/x' }] }));
+    }
+    const seqs: number[] = [];
+    for (let after = 0, headSeq = 1; after < headSeq; after = seqs.at(-1) ?? 0) {
+      const page = (await call(world, `/v1/tasks/${task.id}/events?after=${after}`)).json;
+      expect(JSON.stringify(page).length).toBeLessThan(3_000_000);
+      seqs.push(...page.events.map((event: Wire) => event.seq));
+      headSeq = page.headSeq;
+    }
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    const response = await open(world, `/v1/tasks/${task.id}/events`, { headers: { accept: 'text/event-stream' } });
+    for await (const piece of response.body as AsyncIterable<string>) {
+      expect(piece.length).toBeLessThan(2_000_000);
+      if (framesOf(piece).some(({ data }) => data.seq === seqs.at(-1))) break;
+    }
+  });
+});

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../model/event.ts';
 import type { RunId, Seq } from '../model/ids.ts';
 import { isTerminal, type Task, type TaskState } from '../model/task.ts';
 import type { FeedItem } from '../runtime/ports.ts';
-import type { Call, StreamEvent, StreamItem } from './operations.ts';
+import type { Call, StreamItem } from './operations.ts';
 import { RunIds } from './run-ids.ts';
 import type { OperationParts } from './verb.ts';
 
@@ -18,8 +18,9 @@ export interface StreamPlace {
 export const endsAtTerminalOnly = (): boolean => false;
 
 /**
- * Follows a task from a place in its log, in batches as the feed gives them. Ends after the status that ends it, after
- * `going-away` or `gone`, or when the caller's signal fires. Every event passes; a binding leaves out what it does not show.
+ * Follows a task from a place in its log, in batches as the feed gives them; one ends after an event whose blob was read,
+ * so that a stream holds one blob at a time. Ends after the status that ends it, after `going-away` or `gone`, or when the
+ * caller's signal fires. Every event passes; a binding leaves out what it does not show.
  */
 export async function* followTask(
   parts: OperationParts,
@@ -30,10 +31,20 @@ export async function* followTask(
   parts.meter.streams(1);
   try {
     for await (const batch of parts.runtime.follow(place.task.no, { after: place.after, signal: call.signal })) {
-      const items: StreamItem[] = [];
-      const isOver = await take(batch, items, { parts, runIds, place });
+      let items: StreamItem[] = [];
+      for (const item of batch) {
+        const isHeavy = item.kind === 'event' && holdsBlob(item.event);
+        const taken = isHeavy ? { ...item, event: await parts.runtime.resolveEvent(item.event) } : item;
+        const runId = taken.kind === 'event' ? runIds.of(taken.event) : undefined;
+        items.push(streamItem(taken, place.task, runId instanceof Promise ? await runId : runId));
+        const isOver = endsStream(item, place);
+        if (isHeavy || isOver) {
+          yield items;
+          items = [];
+        }
+        if (isOver) return;
+      }
       if (items.length > 0) yield items;
-      if (isOver) return;
     }
   } finally {
     parts.meter.streams(-1);
@@ -43,31 +54,16 @@ export async function* followTask(
 /** A stream that has nothing more to say than its snapshot. */
 export async function* noItems(): AsyncGenerator<readonly StreamItem[]> {}
 
-/** Moves a batch to `items`, up to what ends the stream; true when that was there. */
-async function take(
-  batch: readonly FeedItem[],
-  items: StreamItem[],
-  stream: { readonly parts: OperationParts; readonly runIds: RunIds; readonly place: StreamPlace },
-): Promise<boolean> {
-  const { task, endsAt } = stream.place;
-  for (const item of batch) {
-    if (item.kind !== 'event') {
-      items.push(item);
-      return true;
-    }
-    const ready = item.event;
-    const event = holdsBlob(ready) ? await stream.parts.runtime.resolveEvent(ready) : ready;
-    const runId = stream.runIds.of(event);
-    items.push(streamEvent(event, task, runId instanceof Promise ? await runId : runId));
-    if (event.kind === 'status-changed' && (isTerminal(event.state) || endsAt(event.state))) return true;
-  }
-  return false;
+function endsStream(item: FeedItem, { endsAt }: StreamPlace): boolean {
+  if (item.kind !== 'event') return true;
+  const { event } = item;
+  return event.kind === 'status-changed' && (isTerminal(event.state) || endsAt(event.state));
 }
 
-function streamEvent(event: StoredEvent, task: Task, runId: RunId | undefined): StreamEvent {
-  return { kind: 'event', event, task, ...(runId === undefined ? {} : { runId }) };
+function streamItem(item: FeedItem, task: Task, runId: RunId | undefined): StreamItem {
+  if (item.kind !== 'event') return item;
+  return { kind: 'event', event: item.event, task, ...(runId === undefined ? {} : { runId }) };
 }
-
 /** Chunks are the hot path, and nearly none of them holds a blob. */
 function holdsBlob(event: StoredEvent): boolean {
   switch (event.kind) {
