@@ -52,6 +52,12 @@ describe('a value under a flat schema', () => {
       expect(faults(schema, value)).toEqual([{ field: 'answer', description: 'must be an object' }]);
   });
 
+  test('a text of a megabyte is no address, and costs nothing to refuse', () => {
+    const schema = { type: 'string', format: 'email' };
+    expect(fits(schema, `a@${'.'.repeat(1024 * 1024)}@`)).toBe(false);
+    expect(fits(schema, `${'a'.repeat(64)}@${'b'.repeat(200)}.example`)).toBe(true);
+  });
+
   test('a property that only the prototype has is not there', () => {
     const schema = { type: 'object', properties: { toString: { type: 'string' } }, required: ['toString'] };
     expect(faults(schema, {})).toEqual([{ field: 'answer.toString', description: 'is required' }]);
