@@ -4,6 +4,7 @@ import { limits } from '../base/limits.ts';
 import type { TaskNo } from '../model/ids.ts';
 import type { TaskPlace } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
+import { partsBytes } from '../runtime/event-bytes.ts';
 import type { ScopedStore, Snapshot, TaskQuery } from '../store/contract.ts';
 import { resolved, rowsOf } from './find-task.ts';
 import type { ListParams, ListResult } from './operations.ts';
@@ -12,6 +13,10 @@ import type { OperationParts, Verb } from './verb.ts';
 
 /** Messages of each listed task when the caller names no number: a list stays light (A2A 1.0 §3.2.4 leaves it to the server). */
 const LISTED_HISTORY_DEFAULT = 10;
+
+/** What one page holds at most, but for the task that goes over it: an answer is built in memory. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+const ROWS_AT_ONCE = 25;
 
 type Filters = Pick<TaskQuery, 'contextId' | 'state' | 'stateAtFrom'>;
 
@@ -30,10 +35,11 @@ export const listTasks: Verb<ListParams, ListResult> = {
       store.listTasks({ ...filters, pageItems: pageSize, ...(from === undefined ? {} : { after: from.after }) }),
       from === undefined ? store.countTasks(filters) : from.totalSize,
     ]);
-    const last = page.items.at(-1);
-    const nextPageToken = page.more && last !== undefined ? writePageToken(listing, tokenOf(last, totalSize)) : '';
-    const snapshots = await withContent(parts, { store, rows: page.items, filters, params });
-    return { snapshots, nextPageToken, pageSize, totalSize };
+    const read = await withContent(parts, { store, rows: page.items, filters, params });
+    const last = page.items[read.rows - 1];
+    const isMore = page.more || read.rows < page.items.length;
+    const nextPageToken = isMore && last !== undefined ? writePageToken(listing, tokenOf(last, totalSize)) : '';
+    return { snapshots: read.snapshots, nextPageToken, pageSize, totalSize };
   },
 };
 
@@ -53,23 +59,43 @@ function placeOf(token: JsonObject): { readonly after: TaskPlace; readonly total
   return { after: { stateAt: token.at as Instant, no: token.no as TaskNo }, totalSize: token.total as number };
 }
 
-/** Reads each row's content. A task that left the filter, or was deleted, since the page was read is left out. */
+interface ListedRows {
+  readonly store: ScopedStore;
+  readonly rows: readonly Task[];
+  readonly filters: Filters;
+  readonly params: ListParams;
+}
+
+/**
+ * Reads the content of rows, until it is as much as one answer should hold; the rest is for the next page. A task that
+ * left the filter, or was deleted, since the page was read is left out.
+ */
 async function withContent(
   parts: OperationParts,
-  page: {
-    readonly store: ScopedStore;
-    readonly rows: readonly Task[];
-    readonly filters: Filters;
-    readonly params: ListParams;
-  },
-): Promise<readonly Snapshot[]> {
-  const want = {
-    historyMax: page.params.historyLength ?? LISTED_HISTORY_DEFAULT,
-    artifacts: page.params.includeArtifacts,
-  };
-  const read = await Promise.all(page.rows.map((row) => page.store.readSnapshot(row.id, want)));
-  const kept = read.flatMap((found) => (found !== undefined && stillFits(found.task, page.filters) ? [found] : []));
-  return await Promise.all(kept.map((snapshot) => resolved(parts, snapshot)));
+  page: ListedRows,
+): Promise<{ readonly snapshots: readonly Snapshot[]; readonly rows: number }> {
+  const { historyLength, includeArtifacts } = page.params;
+  const want = { historyMax: historyLength ?? LISTED_HISTORY_DEFAULT, artifacts: includeArtifacts };
+  const snapshots: Snapshot[] = [];
+  let bytes = 0;
+  let rows = 0;
+  while (rows < page.rows.length && bytes <= PAGE_BYTES_MAX) {
+    const group = page.rows.slice(rows, rows + (includeArtifacts ? 1 : ROWS_AT_ONCE));
+    rows += group.length;
+    const read = await Promise.all(group.map((row) => page.store.readSnapshot(row.id, want)));
+    for (const found of read) {
+      if (found === undefined || !stillFits(found.task, page.filters)) continue;
+      const snapshot = await resolved(parts, found);
+      snapshots.push(snapshot);
+      bytes += contentBytes(snapshot);
+    }
+  }
+  return { snapshots, rows };
+}
+
+function contentBytes({ content }: Snapshot): number {
+  const messages = content.history.reduce((sum, { parts }) => sum + partsBytes(parts), 0);
+  return content.artifacts.reduce((sum, { parts }) => sum + partsBytes(parts), messages);
 }
 
 function stillFits(task: Task, filters: Filters): boolean {

@@ -145,3 +145,23 @@ test('a page of large events is short, and a stream hands them on one by one', a
     }
   });
 });
+
+test('a page of large tasks is short, and the next one goes on', async () => {
+  await withWorld({}, async (world) => {
+    const raw = Buffer.alloc(1_500_000).toString('base64');
+    for (let index = 0; index < 7; index += 1) {
+      await send(world, clientMessage({ parts: [{ raw }, { text: 'x' }] }));
+    }
+    const ids: string[] = [];
+    const sizes: number[] = [];
+    for (let token = ''; sizes.length === 0 || token !== ''; ) {
+      const { json } = await call(world, `/a2a/v1/tasks?includeArtifacts=true&pageToken=${token}`);
+      ids.push(...json.tasks.map((task: Wire) => task.id));
+      sizes.push(json.tasks.length);
+      expect(json.totalSize).toBe(7);
+      token = json.nextPageToken;
+    }
+    expect(sizes).toEqual([2, 2, 2, 1]);
+    expect(new Set(ids).size).toBe(7);
+  });
+});
