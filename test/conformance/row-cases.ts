@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { instant } from '../../src/base/clock.ts';
 import type { Fence, RunNo, TurnNo, WorkerNo } from '../../src/model/ids.ts';
 import type { JournalWrite, TaskWrite } from '../../src/model/task-write.ts';
+import type { Grant } from '../../src/store/contract.ts';
 import type { StoreWorld } from './builders.ts';
 import {
   endWrite,
@@ -23,6 +24,7 @@ export function describeRows(open: OpenWorld): void {
   describe('rows of a write', () => {
     describeRuns(open);
     describeTurns(open);
+    describeOvertakenTurns(open);
     describeJournal(open);
     describeImpossibleRows(open);
   });
@@ -111,6 +113,16 @@ async function enqueue(world: StoreWorld, task: { readonly no: never }, turnNo: 
   });
 }
 
+/** What a first turn that its handler ended interrupted writes. */
+function interruptedWrite(grant: Grant): TaskWrite {
+  return {
+    events: [settled(grant, 'interrupted'), status('input-required')],
+    runs: [{ kind: 'settle', runNo: grant.runNo, outcome: 'interrupted' }],
+    turns: [{ kind: 'settle', turnNo: FIRST_TURN }],
+    revokeFence: true,
+  };
+}
+
 function describeTurns(open: OpenWorld): void {
   test('a queued turn waits until it is activated, oldest first', async () => {
     const world = await open();
@@ -189,12 +201,7 @@ function describeTurns(open: OpenWorld): void {
   test('a turn that begins after another settled is the current one', async () => {
     const world = await open();
     const { task, grant } = await world.start();
-    await world.settle(grant, {
-      events: [settled(grant, 'interrupted'), status('input-required')],
-      runs: [{ kind: 'settle', runNo: grant.runNo, outcome: 'interrupted' }],
-      turns: [{ kind: 'settle', turnNo: FIRST_TURN }],
-      revokeFence: true,
-    });
+    await world.settle(grant, interruptedWrite(grant));
     expect(await world.view(grant)).toMatchObject({ turn: { turnNo: 1, state: 'settled' }, queued: [], open: [] });
     const turn = world.turn({ turnNo: SECOND_TURN, messageOrdinal: 1, skill: 'other' });
     await world.command(task, {
@@ -225,12 +232,7 @@ function describeTurns(open: OpenWorld): void {
   test('the encrypted message of a turn goes when the turn settles', async () => {
     const world = await open();
     const { grant, task } = await world.start({ input: Uint8Array.from([1, 2, 3]) });
-    await world.settle(grant, {
-      events: [settled(grant, 'interrupted'), status('input-required')],
-      runs: [{ kind: 'settle', runNo: grant.runNo, outcome: 'interrupted' }],
-      turns: [{ kind: 'settle', turnNo: FIRST_TURN }],
-      revokeFence: true,
-    });
+    await world.settle(grant, interruptedWrite(grant));
     const turn = world.turn({ turnNo: SECOND_TURN, messageOrdinal: 1, input: Uint8Array.from([4]) });
     await world.command(task, {
       events: [received(userMessage(turn.messageId), turn.turnNo), status('working')],
@@ -248,6 +250,37 @@ function describeTurns(open: OpenWorld): void {
         () => undefined,
       ),
     ).toBeUndefined();
+  });
+}
+
+function describeOvertakenTurns(open: OpenWorld): void {
+  test('a queued turn that a later one went before is the current one when its time has come', async () => {
+    const world = await open();
+    const { task, grant } = await world.start();
+    await enqueue(world, task as never, 2);
+    await world.settle(grant, interruptedWrite(grant));
+    const third = world.turn({ turnNo: 3 as TurnNo, messageOrdinal: 1 });
+    await world.command(task, {
+      events: [received(userMessage(third.messageId), third.turnNo), status('working')],
+      turns: [{ kind: 'begin', turn: third }],
+      runs: [{ kind: 'queue', run: world.run({ turnNo: third.turnNo }) }],
+    });
+    const [begun] = await world.claim(await world.worker());
+    if (begun === undefined) throw new Error('the run of the third turn is runnable');
+    await world.settle(begun, {
+      events: [settled(begun, 'succeeded')],
+      runs: [
+        { kind: 'settle', runNo: begun.runNo, outcome: 'succeeded' },
+        { kind: 'queue', run: world.run({ turnNo: SECOND_TURN }) },
+      ],
+      turns: [
+        { kind: 'settle', turnNo: third.turnNo },
+        { kind: 'activate', turnNo: SECOND_TURN },
+      ],
+      revokeFence: true,
+    });
+    const view = await world.view(grant);
+    expect(view).toMatchObject({ turn: { turnNo: 2, state: 'current' }, run: { turnNo: 2 }, queued: [] });
   });
 }
 

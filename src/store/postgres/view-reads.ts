@@ -70,12 +70,12 @@ function selectTurns(d: Dialect, key: TaskPlaceKey): Statement {
   return { text, values: p.values };
 }
 
-/** The current turn of `task t`, or the last settled one: turns are worked on in their order, so it is the newest of both. */
+/** The current turn of `task t`, or the last settled one: a queued turn may come behind one that was begun after it. */
 function decidingTurn(d: Dialect, columns: '*' | 'turn_no'): string {
   return `select v.${columns}
       from ${d.table('turn')} v
       where v.task_no = t.no and v.state in (${CURRENT}, ${SETTLED})
-      order by v.turn_no desc
+      order by v.state, v.turn_no desc
       limit 1`;
 }
 
