@@ -5,7 +5,7 @@ import { digestBytes } from './content-digest.ts';
 import type { Secrets } from './ports.ts';
 
 /** Grows when the recipe below changes; a stored fingerprint of another version can no longer be compared. */
-export const FINGERPRINT_VERSION = 1;
+const FINGERPRINT_VERSION = 1;
 
 /** The keys that name a skill, in the order in which dispatch reads them. Only they count among all metadata. */
 const SKILL_KEYS = ['https://holdfast.dev/a2a/v1/skillId', 'skillId', 'skill'] as const;

@@ -16,7 +16,7 @@ export interface ReplyParts extends RuntimeParts {
   readonly wakeups: Wakeups;
 }
 
-export interface ReplyHow {
+interface ReplyHow {
   readonly skillId: string;
   readonly scoped: ScopedStore;
   readonly fingerprint: Fingerprint;

@@ -13,7 +13,7 @@ export interface SlotBook {
   settleOwn(reservation: Reservation): void;
 }
 
-export interface Reservation {
+interface Reservation {
   readonly reserved: number;
   readonly started: number;
 }

@@ -1,5 +1,5 @@
 import { defineAgent } from '../agent/define-agent.ts';
-import { type Agent, reply, skill } from '../agent/definition.ts';
+import type { Agent } from '../agent/definition.ts';
 import { assert } from '../base/assert.ts';
 import { type Instant, instant } from '../base/clock.ts';
 import type { LogFields, Logger } from '../base/log.ts';
@@ -19,7 +19,7 @@ import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createScriptedEngine, type ScriptedEngine } from './scripted-engine.ts';
 
-export interface LogEntry {
+interface LogEntry {
   readonly message: string;
   readonly fields: LogFields;
 }
@@ -59,14 +59,14 @@ export interface RuntimeNode {
   log(taskNo: TaskNo): Promise<readonly StoredEvent[]>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly agent?: Agent;
   readonly caller?: Caller;
   readonly metadata?: SendRequest['metadata'];
   readonly traceId?: string;
 }
 
-export const testConfig: RuntimeConfig = {
+const testConfig: RuntimeConfig = {
   times: { ...defaultRunTimes, idleMaxMs: 60_000 },
   concurrency: 10,
   leaseMs: 30_000,
@@ -248,4 +248,3 @@ export function later(clock: FakeClock, ms = 3_600_000): Instant {
 }
 
 export const never: AbortSignal = new AbortController().signal;
-export { reply, skill };
