@@ -5,6 +5,8 @@ import { foldTask } from '../model/task-fold.ts';
 import type { TaskView } from '../model/task-view.ts';
 import type { Grant, TurnMaterial } from '../store/contract.ts';
 
+const FIRST_TURN = 1;
+
 /**
  * The task as the run that executes it knows it: the row it started from, folded with what it wrote itself. Good for
  * deciding its settlement without a read, until somebody else writes to the log.
@@ -17,8 +19,9 @@ export class LocalView {
   constructor(grant: Grant, material: TurnMaterial) {
     this.#grant = grant;
     this.#material = material;
-    // A higher turn number means that a message waits in the queue, which only the store knows whole.
-    this.#task = material.task.turnNo === grant.turn.turnNo ? material.task : undefined;
+    // Only where this turn is the only one there ever was does surely no message wait in the queue: one that waits may
+    // have the lower number, when an answer went before it. Otherwise the store is asked.
+    this.#task = material.task.turnNo === FIRST_TURN ? material.task : undefined;
   }
 
   committed(
