@@ -29,13 +29,8 @@ export interface KnownTask {
 }
 
 /** Answers that a client of a healthy product may get. Anything else, `internal` first of all, is a fault. */
-const ANSWERS: readonly string[] = [
-  'unavailable',
-  'overloaded',
-  'unsupported_operation',
-  'invalid_argument',
-  'message_id_conflict',
-];
+const ANSWERS: readonly string[] = ['unsupported_operation', 'invalid_argument', 'message_id_conflict', 'overloaded'];
+const LATER: readonly string[] = ['unavailable'];
 
 export function callerOf(name: string): Caller {
   return { principal: { id: name }, scope: `user=${name}` as Scope };
@@ -49,6 +44,7 @@ export class Clients {
   readonly counts = { requests: 0, unanswered: 0, acknowledged: 0, refused: 0, unavailable: 0, canceled: 0, waits: 0 };
   readonly #world: World;
   /** Requests in hand, with the node that has them. */
+  #isHealed = false;
   readonly #open = new Map<symbol, { readonly node: SimulatedNode; readonly what: string }>();
 
   constructor(world: World) {
@@ -58,6 +54,11 @@ export class Clients {
   /** Requests that a living node has not answered. */
   get unanswered(): readonly string[] {
     return [...this.#open.values()].filter(({ node }) => node.clock.state !== 'dead').map(({ what }) => what);
+  }
+
+  /** From here on nothing is in the way of an answer, so "try later" is none. */
+  expectAnswers(): void {
+    this.#isHealed = true;
   }
 
   send(node: SimulatedNode, sent: SentMessage, content = 0): void {
@@ -122,10 +123,11 @@ export class Clients {
     const key = Symbol(what);
     this.counts.requests += 1;
     this.#open.set(key, { node, what: `${what} at ${node.name}` });
+    const isHealed = this.#isHealed;
     const go = async (): Promise<void> => {
       await node.clock.running();
       this.#world.trace(`${what} at ${node.name}`);
-      await work().catch((error: unknown) => this.#refused(what, error, alsoFine));
+      await work().catch((error: unknown) => this.#refused(what, error, [...(isHealed ? [] : LATER), ...alsoFine]));
       this.#open.delete(key);
     };
     go();

@@ -5,12 +5,14 @@ import { textOf } from '../../src/model/message.ts';
 import type { Run } from '../../src/model/run.ts';
 import { isTerminal, type Task } from '../../src/model/task.ts';
 import { emptyContent, foldContent } from '../../src/model/task-fold.ts';
-import { checkLog } from '../../src/testing/task-invariants.ts';
+import type { TaskView } from '../../src/model/task-view.ts';
+import { checkLog, checkView } from '../../src/testing/task-invariants.ts';
 import type { Clients, SentMessage } from './clients.ts';
-import type { SimulatedNode, World } from './simulated-node.ts';
+import { type SimulatedNode, simulatedConfig, type World } from './simulated-node.ts';
 
 interface Ended {
   readonly task: Task;
+  readonly view: TaskView;
   readonly log: readonly StoredEvent[];
   readonly runs: readonly Run[];
 }
@@ -24,7 +26,8 @@ export async function checkHistory(
   for (const each of ended) {
     const { task, log } = each;
     const received = log.flatMap((event) => (event.kind === 'message-received' ? [event.message.messageId] : []));
-    inTask(task, () => {
+    inTask(each, () => {
+      checkView(each.view, { queuedMax: simulatedConfig.queuedTurnsMax });
       checkLog(log, task, received);
       checkRunsOfEvents(each);
       checkEnd(each);
@@ -46,16 +49,22 @@ async function readTasks({ store }: World): Promise<readonly Ended[]> {
     const range = { after: 0 as Seq, eventsMax: 100_000, bytesMax: 1e9 };
     const log = (await store.readEvents(task.no, range)) ?? [];
     const runs = (await store.scoped(task.agent, task.scope).listRuns(task.id)) ?? [];
-    ended.push({ task, log, runs });
+    ended.push({ task, view, log, runs });
   }
 }
 
-function inTask(task: Task, check: () => void): void {
+function inTask({ task, log }: Pick<Ended, 'task' | 'log'>, check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw new Error(`task ${task.no} (${task.id}, ${task.agent}): ${error instanceof Error ? error.message : error}`);
+    const text = error instanceof Error ? error.message : String(error);
+    throw new Error(`task ${task.no} (${task.id}, ${task.agent}): ${text}\n${log.map(logLine).join('\n')}`);
   }
+}
+
+function logLine(event: StoredEvent): string {
+  const { seq, at, kind, ...rest } = event;
+  return `  ${seq} at ${at % 10_000_000} ${kind} ${JSON.stringify(rest).slice(0, 160)}`;
 }
 
 /** What a run writes stands between its start and its settlement: a fenced run writes nothing after its successor began. */

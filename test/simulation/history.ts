@@ -5,11 +5,12 @@ import type { ContextId, MessageId, Seq, TaskId, TaskNo } from '../../src/model/
 import type { Part } from '../../src/model/message.ts';
 import { isTerminal } from '../../src/model/task.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { checkView } from '../../src/testing/task-invariants.ts';
 import { Clients, callerOf, type KnownTask, type SentMessage } from './clients.ts';
 import { checkHistory } from './history-checks.ts';
 import { Ledger } from './ledger.ts';
 import { below, pick, randomScript, scriptText } from './script.ts';
-import { SimulatedNode, type World } from './simulated-node.ts';
+import { SimulatedNode, simulatedConfig, type World } from './simulated-node.ts';
 import { fairWeather } from './simulated-store.ts';
 import { SimulationClock } from './simulation-clock.ts';
 
@@ -31,6 +32,8 @@ const NODES_MAX = 4;
 const ACTIONS = 70;
 /** Everything that can still be due after the last fault lies within this, many times over. */
 const HEALING_MS = 600_000;
+/** After this, whatever a dead process held is anybody's, and every healthy one has its lease again. */
+const LEASES_ARE_OVER_MS = 60_000;
 
 /**
  * Runs one history: several processes on one store, clients, faults and time, all chosen by the seed. Throws at the
@@ -75,13 +78,14 @@ class History {
       store,
       random: this.#random,
       ledger: this.#ledger,
-      trace: (line) => this.#trace.push(`${String(this.#clock.elapsedMs).padStart(8)} ${line}`),
+      trace: (line) => this.#trace.push(`${this.#clock.elapsedMs.toFixed(0).padStart(7)} ${line}`),
     };
     this.#clients = new Clients(this.#world);
     for (let node = below(this.#random, 3); node >= 0; node -= 1) this.#startNode();
     for (let action = 0; action < this.#actions; action += 1) {
       await this.#pass(this.#random.fraction() ** 2 * 1_500);
       await this.#act();
+      await this.#checkViews();
     }
     await this.#heal();
     await this.#stopAll();
@@ -106,12 +110,21 @@ class History {
     this.#throwBreaches();
   }
 
+  async #checkViews(): Promise<void> {
+    for (const { taskNo } of this.#clients.tasks.values()) {
+      const view = await this.#world.store.readView(taskNo);
+      if (view !== undefined) checkView(view, { queuedMax: simulatedConfig.queuedTurnsMax });
+    }
+  }
+
   #throwBreaches(): void {
     if (this.#ledger.breaches.length > 0) throw new Error(this.#ledger.breaches.join('\n'));
   }
 
   async #act(): Promise<void> {
     const choice = this.#random.fraction();
+    // Whoever runs processes starts one where none is left; without any, tasks time out, and rightly so.
+    if (!this.#nodes.some(({ isWell }) => isWell) && this.#random.fraction() < 0.5) this.#startNode();
     const known = [...this.#clients.tasks.values()];
     if (choice < 0.3 || known.length === 0) this.#submit();
     else if (choice < 0.36) this.#repeat();
@@ -196,9 +209,9 @@ class History {
     if (node === undefined || (choice < 0.25 && alive.length < NODES_MAX)) this.#startNode();
     else if (choice < 0.45) this.#fault('killed', node, () => node.kill());
     else if (choice < 0.55) this.#fault('drained', node, () => node.drain(pick(this.#random, [0, 500, 4_000])));
-    else if (choice < 0.7) this.#freeze(node, pick(this.#random, [300, 5_000, 9_000, 20_000]));
+    else if (choice < 0.7) this.#freeze(node, pick(this.#random, [300, 6_000, 13_000, 25_000]));
     else if (choice < 0.85) this.#blow(node, { failing: pick(this.#random, [0.1, 0.4, 1]), latencyMs: 50 });
-    else this.#blow(node, { failing: 0.02, latencyMs: pick(this.#random, [500, 4_000]) });
+    else this.#blow(node, { failing: 0.02, latencyMs: pick(this.#random, [500, 4_000, 15_000]) });
   }
 
   #freeze(node: SimulatedNode, ms: number): void {
@@ -242,9 +255,12 @@ class History {
       Object.assign(node.weather, fairWeather);
       node.thaw();
     }
-    if (!this.#nodes.some(({ state }) => state === 'up' || state === 'starting')) this.#startNode();
-    await this.#pass(3_000);
+    if (!this.#nodes.some(({ isWell }) => isWell)) this.#startNode();
     for (const task of this.#clients.tasks.values()) if (this.#random.fraction() < 0.6) await this.#answer(task);
+    await this.#pass(LEASES_ARE_OVER_MS);
+    this.#clients.expectAnswers();
+    for (const sent of this.#clients.sent)
+      if (sent.taken === undefined) this.#atSomeNode((node) => this.#clients.send(node, sent));
     let isQuiet = false;
     for (let waitedMs = 0; !isQuiet; waitedMs += 5_000) {
       if (waitedMs > HEALING_MS) throw new Error(`stuck: ${(await this.#unfinished()).join(', ')}`);

@@ -17,6 +17,8 @@ export class Ledger {
   readonly counts = { steps: 0, paidTwice: 0, zombieSteps: 0, replies: 0, recorded: 0 };
   /** The fence under which a step was recorded. */
   readonly #recorded = new Map<string, number>();
+  /** Steps of a run that have begun and are neither recorded nor failed. */
+  readonly #open = new Map<string, Set<string>>();
   readonly #keys = new Map<string, string>();
   readonly #values = new Map<string, string>();
   readonly #calls = new Map<string, number>();
@@ -32,8 +34,16 @@ export class Ledger {
       if (fact.kind !== 'journal' || fact.entry.kind !== 'step' || fact.entry.state !== 'done') continue;
       const key = placeOf(grant.taskId, grant.turn.messageId, fact.entry.key);
       if (this.#recorded.has(key)) this.breach(`step ${key} is recorded twice`);
+      this.#openSteps(grant.taskId, grant.fence).delete(fact.entry.key);
       this.#recorded.set(key, grant.fence);
       if (fact.entry.key.startsWith('step:')) this.counts.recorded += 1;
+    }
+  }
+
+  /** The store has parked a run. Its turn goes on in another, which would pay again for what was open. */
+  parked(grant: Grant): void {
+    for (const name of this.#openSteps(grant.taskId, grant.fence)) {
+      this.breach(`a run of ${grant.taskId} parked beside its open step ${name}`);
     }
   }
 
@@ -46,6 +56,7 @@ export class Ledger {
       if (recordedUnder > call.fence) this.counts.zombieSteps += 1;
       else this.breach(`step ${key} runs under fence ${call.fence}, recorded under ${recordedUnder}`);
     }
+    this.#openSteps(call.taskId, call.fence).add(`step:${call.name}`);
     const known = this.#keys.get(key) ?? call.idempotencyKey;
     if (known !== call.idempotencyKey) this.breach(`step ${key} has two idempotency keys`);
     this.#keys.set(key, call.idempotencyKey);
@@ -54,6 +65,10 @@ export class Ledger {
     this.counts.steps += 1;
     if (calls > 1) this.counts.paidTwice += 1;
     return calls;
+  }
+
+  stepFailed({ taskId, fence, name }: Pick<StepCall, 'taskId' | 'fence' | 'name'>): void {
+    this.#openSteps(taskId, fence).delete(`step:${name}`);
   }
 
   /** A handler has seen a result: once recorded it is the same for ever. */
@@ -78,6 +93,13 @@ export class Ledger {
   replied(): number {
     this.counts.replies += 1;
     return this.counts.replies;
+  }
+
+  #openSteps(taskId: string, fence: number): Set<string> {
+    const run = `${taskId}/${fence}`;
+    const open = this.#open.get(run) ?? new Set();
+    this.#open.set(run, open);
+    return open;
   }
 }
 

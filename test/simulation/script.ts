@@ -9,8 +9,10 @@ export type Op =
   | { readonly op: 'authorize'; readonly scheme: string }
   | { readonly op: 'sleep'; readonly seconds: number }
   | { readonly op: 'status'; readonly text: string }
-  /** Writes a key of the session that is this turn's own, and reads it back. */
-  | { readonly op: 'state'; readonly name: string; readonly value: number }
+  /** Counts on in a key that every task of the session counts in. */
+  | { readonly op: 'count' }
+  /** Quiet work that now and then says that it is well. */
+  | { readonly op: 'quiet'; readonly seconds: number }
   /** An artifact that only the turn's first run writes, so that a later run leaves it half. */
   | { readonly op: 'scrap'; readonly name: string }
   /** Side by side; they must be of kinds that write nothing into the artifact while they run. */
@@ -63,7 +65,8 @@ function randomOp(random: Random, name: string): Op {
   if (choice < 0.8) return { op: 'sleep', seconds: pick(random, [0.2, 2, 6, 9]) };
   if (choice < 0.85) return { op: 'status', text: `status ${name}` };
   if (choice < 0.87) return { op: 'scrap', name: `scrap-${name}` };
-  if (choice < 0.9) return { op: 'state', name, value: below(random, 1_000) };
+  if (choice < 0.91) return { op: 'count' };
+  if (choice < 0.92) return { op: 'quiet', seconds: 60 };
   return { op: 'together', ops: randomTogether(random, name) };
 }
 
@@ -73,8 +76,9 @@ function randomStep(random: Random, name: string): Op {
 }
 
 function randomChunks(random: Random, name: string): Op {
-  const words = Array.from({ length: 1 + below(random, 12) }, (_, index) => `${name}.${index} `);
-  return { op: 'chunks', words, everyMs: pick(random, [0, 20, 400, 900]) };
+  const isLong = random.fraction() < 0.05;
+  const words = Array.from({ length: isLong ? 30 : 1 + below(random, 12) }, (_, index) => `${name}.${index} `);
+  return { op: 'chunks', words, everyMs: isLong ? 2_000 : pick(random, [0, 20, 400, 900]) };
 }
 
 function randomAsk(random: Random, name: string): Op {

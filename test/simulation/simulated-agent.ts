@@ -93,6 +93,8 @@ async function runOp(outside: Outside, turn: TaskTurn<string>, op: Op, out: Tran
   if (op.op === 'chunks') {
     for (const word of op.words) {
       if (op.everyMs > 0) await outside.clock.sleep(op.everyMs, turn.signal);
+      // Where the log holds the word already nothing is written, which is no sign of life.
+      turn.alive();
       await out.say(word);
     }
   } else if (op.op === 'together') {
@@ -120,8 +122,14 @@ async function outcomeOf(outside: Outside, turn: TaskTurn<string>, op: Op): Prom
     case 'scrap':
       if (turn.attempt === 1) await turn.artifact(op.name).append('scrap');
       return op.name;
-    case 'state':
-      return await stateOutcome(outside, turn, op);
+    case 'count':
+      return await countOutcome(turn);
+    case 'quiet':
+      for (let second = 0; second < op.seconds; second += 5) {
+        await outside.clock.sleep(5_000, turn.signal);
+        turn.alive();
+      }
+      return `quiet ${op.seconds}`;
     default:
       return op.op;
   }
@@ -137,7 +145,10 @@ async function stepOutcome({ clock, ledger }: Outside, turn: TaskTurn<string>, o
   const work = turn.step(op.name, async ({ idempotencyKey, signal, attempt }) => {
     const calls = ledger.stepBegins({ ...place, idempotencyKey });
     if (op.ms > 0) await clock.sleep(op.ms, signal);
-    if (attempt <= op.fails) throw new ScriptError(`step ${op.name} fails`);
+    if (attempt <= op.fails) {
+      ledger.stepFailed(place);
+      throw new ScriptError(`step ${op.name} fails`);
+    }
     return `${op.name}=${calls}`;
   });
   const result = await work;
@@ -163,12 +174,10 @@ async function expected<Value>(answer: Promise<Value>, words: (value: Value) => 
   }
 }
 
-async function stateOutcome({ ledger }: Outside, turn: TaskTurn<string>, op: Op & { readonly op: 'state' }) {
-  const key = `${turn.message.messageId}/${op.name}`;
-  const before = await turn.state.get(key);
-  if (before !== undefined && before !== op.value) ledger.breach(`session state ${key} is ${before}, not ${op.value}`);
-  turn.state.set(key, op.value);
-  const after = await turn.state.get(key);
-  if (after !== op.value) ledger.breach(`session state ${key} reads ${after} after it was set to ${op.value}`);
-  return `state ${op.value}`;
+/** Other tasks count in the same key, so what this turn once read must come from its journal in every later run. */
+async function countOutcome(turn: TaskTurn<string>): Promise<string> {
+  const before = await turn.state.get('count');
+  const count = typeof before === 'number' ? before + 1 : 1;
+  turn.state.set('count', count);
+  return `count ${count}, read ${JSON.stringify(await turn.state.get('count'))}`;
 }

@@ -17,7 +17,7 @@ import { ProcessClock, type SimulationClock } from './simulation-clock.ts';
 
 /** Short times, so that every limit is met within a history. Idle and queued runs must never come near theirs. */
 export const simulatedConfig: RuntimeConfig = {
-  times: { cancelGraceMs: 2_000, idleMaxMs: 90_000, totalMaxMs: 0, interruptedMaxMs: 25_000, queuedMaxMs: 120_000 },
+  times: { cancelGraceMs: 2_000, idleMaxMs: 45_000, totalMaxMs: 0, interruptedMaxMs: 25_000, queuedMaxMs: 120_000 },
   concurrency: 4,
   leaseMs: 8_000,
   sweepMs: 2_000,
@@ -73,6 +73,11 @@ export class SimulatedNode {
       }
     };
     this.#settle('start', go());
+  }
+
+  /** Whether it can take and do work now. */
+  get isWell(): boolean {
+    return (this.state === 'up' || this.state === 'starting') && this.clock.state === 'running';
   }
 
   get runtime(): Runtime {

@@ -1,7 +1,7 @@
 import { CodedError } from '../../src/base/errors.ts';
 import type { Random } from '../../src/base/random.ts';
 import type { Fence, TaskNo, WorkerNo } from '../../src/model/ids.ts';
-import type { FactBatch, Grant, SystemStore } from '../../src/store/contract.ts';
+import type { FactBatch, Grant, SettleRequest, SystemStore } from '../../src/store/contract.ts';
 import { interceptStore } from '../../src/testing/intercepted-store.ts';
 import type { Ledger } from './ledger.ts';
 import type { ProcessClock, SimulationClock } from './simulation-clock.ts';
@@ -73,8 +73,9 @@ function tell(
 ): void {
   if (call.name !== 'append' && call.name !== 'settle') return;
   if ((call.value as { readonly kind: string }).kind !== 'written') return;
-  const [grant, batch] = call.args as [Grant, FactBatch];
+  const [grant, batch] = call.args as [Grant, FactBatch & Partial<SettleRequest>];
   ledger.committed(grant, batch.facts);
+  if (batch.write?.runs?.some((run) => run.kind === 'park')) ledger.parked(grant);
 }
 
 /** A store whose answers may be lost must tell a worker what it holds; the memory store's own never are. */

@@ -21,8 +21,9 @@ export class SimulationClock {
   /** A binary heap: the next to wake is the first. */
   readonly #heap: Sleeper[] = [];
 
+  /** Whole milliseconds, as machines tell them; the steady count has fractions, as machines' have. */
   now(): Instant {
-    return instant(START_MS + this.#nowMs);
+    return instant(START_MS + Math.floor(this.#nowMs));
   }
 
   /** Milliseconds since the history began. */
