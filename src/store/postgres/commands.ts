@@ -1,4 +1,3 @@
-import { unreachable } from '../../base/assert.ts';
 import type { Seq } from '../../model/ids.ts';
 import type { TaskState } from '../../model/task.ts';
 import { rowEffect } from '../../model/task-fold.ts';
@@ -24,18 +23,15 @@ export async function commandTask(
 ): Promise<CommandResult> {
   const { write } = decided;
   const stateBefore = write.grantTo === undefined ? undefined : await readState(context, key, write);
-  const outcome = await change(context, { key, ...decided, ...(stateBefore === undefined ? {} : { stateBefore }) });
-  switch (outcome.kind) {
-    case 'written':
-      return outcome;
-    case 'known': {
-      const message = await findMessageOfTask(context, key, write.idempotency);
-      return message === undefined ? { kind: 'repeated' } : { kind: 'repeated', message };
-    }
-    case 'unmoved':
-      return (await readGuards(context, key)) === undefined ? { kind: 'gone' } : { kind: 'moved' };
-    default:
-      return unreachable(outcome);
+  const request = { key, ...decided, ...(stateBefore === undefined ? {} : { stateBefore }) };
+  for (;;) {
+    const outcome = await change(context, request);
+    if (outcome.kind === 'written') return outcome;
+    const message = outcome.kind === 'known' ? await findMessageOfTask(context, key, write.idempotency) : undefined;
+    if (message !== undefined) return { kind: 'repeated', message };
+    if ((await readGuards(context, key)) === undefined) return { kind: 'gone' };
+    if (outcome.kind === 'unmoved') return { kind: 'moved' };
+    // The message was forgotten between the two statements: write again.
   }
 }
 
@@ -60,9 +56,8 @@ export async function settleRun(
   const row = await readGuards(context, key);
   if (row === undefined) return { kind: 'gone' };
   if (!holds(row, grant, emitNo)) throw leaseLost(grant);
-  if (outcome.kind === 'unmoved') return { kind: 'moved' };
-  const message = await findMessageOfTask(context, key, write.idempotency);
-  return message === undefined ? { kind: 'repeated' } : { kind: 'repeated', message };
+  const message = outcome.kind === 'known' ? await findMessageOfTask(context, key, write.idempotency) : undefined;
+  return message === undefined ? { kind: 'moved' } : { kind: 'repeated', message };
 }
 
 /**

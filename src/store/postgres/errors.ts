@@ -39,17 +39,10 @@ export function classifyFailure(error: unknown): Failure {
 }
 
 /** The five characters of the server's answer; undefined when it was not the server that spoke. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // ECONNRESET and its like stand in the same property.
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as Error) ? code : undefined;
-}
-
-/** The name of the constraint that a unique violation broke; undefined for any other failure. */
-export function brokenUnique(error: unknown): string | undefined {
-  if (sqlState(error) !== '23505') return undefined;
-  const constraint = (error as { readonly constraint?: unknown }).constraint;
-  return typeof constraint === 'string' ? constraint : undefined;
 }
 
 /** What callers of the store see: `unavailable`, or the assertion that says that the fault is ours. */

@@ -53,7 +53,7 @@ export interface PostgresStoreOptions {
 const POOL_MAX_DEFAULT = 10;
 
 /**
- * A store on PostgreSQL 13 or later, for any number of processes on one database. Throws `unavailable` when the database cannot be
+ * A store on PostgreSQL 15 or later, for any number of processes on one database. Throws `unavailable` when the database cannot be
  * reached, when it was made by a newer version, and, without `migrate`, when it was made by an older one.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SystemStore> {
