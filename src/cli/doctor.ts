@@ -8,8 +8,8 @@ import { readSchema } from '../server/schema-admin.ts';
 import { countOf, type Flags } from './client-options.ts';
 import type { Io } from './io.ts';
 import { field } from './render-text.ts';
-import { startFault } from './serve.ts';
 import { serverSettings, storeOf, withoutPassword } from './serve-settings.ts';
+import { startFault } from './start-error.ts';
 
 interface Finding {
   readonly check: string;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HoldfastOptions } from '../server/holdfast.ts';
-import { StartError } from './start-error.ts';
+import { StartError, startFault } from './start-error.ts';
 
 export type ServedAgent = HoldfastOptions['agents'][number];
 
@@ -68,6 +68,8 @@ async function registerTsx(file: string): Promise<boolean> {
 function loadFault(error: unknown, name: string, hasTsx: boolean): string {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   const text = String(message ?? error);
+  const rule = startFault(error);
+  if (rule !== undefined) return `${name}: ${rule}`;
   if (hasTsx) return `${name} could not be loaded: ${text}`;
   const missing = /Cannot find module '([^']+)' imported from (.+)$/m.exec(text);
   const isOwnFile = missing?.[1] !== undefined && path.isAbsolute(missing[1]);

@@ -7,6 +7,13 @@ const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(N
 const isNewEnough =
   major === 22 ? minor > 22 || (minor === 22 && patch >= 3) : major > 24 || (major === 24 && minor >= 15);
 
+/** Node 22 says of its SQLite and of its type stripping that they are experimental, once a process. */
+const warn = process.emitWarning as (warning: string | Error, ...rest: unknown[]) => void;
+process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+  if (!/^(SQLite|Type Stripping) is an experimental feature/.test(String(warning)))
+    warn.call(process, warning, ...rest);
+};
+
 if (isNewEnough) {
   import('./run-main.ts').then(
     ({ runMain }) => runMain(),

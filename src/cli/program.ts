@@ -17,7 +17,8 @@ import type { Io } from './io.ts';
 import { type PushVerb, pushConfig } from './push-config.ts';
 import { send } from './send.ts';
 import { PartFlags } from './send-parts.ts';
-import { type Stops, serve, startFault } from './serve.ts';
+import type { Stops } from './serve.ts';
+import { startFault } from './start-error.ts';
 import { cancelTask, getTask, listTasks, subscribe } from './task-commands.ts';
 
 /** What the commands leave for the end: the exit code, and what is needed to say an error well. */
@@ -106,6 +107,8 @@ function addServe(program: Command, { io, outcome, stops }: Context): void {
     )
     .action(async (files: string[], flags: Flags) => {
       outcome.isServing = true;
+      // What only a server needs is loaded for a server only: a client command is to be quick.
+      const { serve } = await import('./serve.ts');
       outcome.exitCode = await serve(io, { files, flags, stops });
     });
 }

@@ -1,4 +1,3 @@
-import { isCodedError } from '../base/errors.ts';
 import { createPinoLogger } from '../observability/pino-logger.ts';
 import { readConfig } from '../server/config.ts';
 import { createHoldfast, type Holdfast } from '../server/holdfast.ts';
@@ -6,7 +5,7 @@ import type { Flags } from './client-options.ts';
 import type { Io } from './io.ts';
 import { loadAgent, type ServedAgent } from './load-agent.ts';
 import { absoluteStore, DEFAULT_STORE, serverSettings, withoutPassword } from './serve-settings.ts';
-import { StartError } from './start-error.ts';
+import { StartLog } from './start-log.ts';
 
 /** What stops a server: the first signal drains, the second does not wait. */
 export interface Stops {
@@ -21,6 +20,21 @@ export async function serve(
   io: Io,
   { files, flags, stops }: { readonly files: readonly string[]; readonly flags: Flags; readonly stops: Stops },
 ): Promise<number> {
+  const log = new StartLog(io);
+  try {
+    const holdfast = await start(io, { files, flags, log });
+    log.release();
+    return await untilStopped(io, holdfast, stops);
+  } catch (error) {
+    log.drop();
+    throw error;
+  }
+}
+
+async function start(
+  io: Io,
+  { files, flags, log }: { readonly files: readonly string[]; readonly flags: Flags; readonly log: StartLog },
+): Promise<Holdfast> {
   const settings = serverSettings(io, flags);
   const config = readConfig(settings, io.env);
   const agents = await agentsOf(io, files);
@@ -30,17 +44,16 @@ export async function serve(
     store: absoluteStore(store, io.cwd),
     config: settings,
     env: io.env,
-    logger: createPinoLogger({ level: config.logLevel }),
+    logger: createPinoLogger({ level: config.logLevel, destination: log }),
     ...(flags.migrate === false ? { migrate: false } : {}),
   });
   try {
-    const { url } = await holdfast.listen();
-    io.out(banner({ url, store, holdfast }));
+    io.out(banner(holdfast, { ...(await holdfast.listen()), store }));
+    return holdfast;
   } catch (error) {
     await holdfast.close(0);
     throw error;
   }
-  return await untilStopped(io, holdfast, stops);
 }
 
 async function untilStopped(io: Io, holdfast: Holdfast, stops: Stops): Promise<number> {
@@ -62,15 +75,10 @@ async function agentsOf(io: Io, files: readonly string[]): Promise<readonly Serv
 }
 
 /** The first line is for programs; the others are for people. */
-function banner({
-  url,
-  store,
-  holdfast,
-}: {
-  readonly url: string;
-  readonly store: string;
-  readonly holdfast: Holdfast;
-}): string {
+function banner(
+  holdfast: Holdfast,
+  { url, localUrl, store }: { readonly url: string; readonly localUrl: string; readonly store: string },
+): string {
   const { agents, authenticator, config } = holdfast;
   const first = agents.find((agent) => agent.name === config.defaultAgent) ?? agents[0];
   const others = agents.filter((agent) => agent !== first);
@@ -79,7 +87,7 @@ function banner({
     ? `nobody is asked who they are; ${config.allowAnonymous ? 'anybody may call' : 'only this machine may call'}`
     : authenticator.name;
   return [
-    `holdfast listening on ${url}`,
+    `holdfast listening on ${localUrl}`,
     `  card    ${url}/.well-known/agent-card.json (${first?.name})`,
     ...others.map((agent) => `          ${url}/agents/${agent.name}/.well-known/agent-card.json`),
     `  doors   ${url}/a2a/jsonrpc · ${url}/a2a/v1 · ${url}/v1`,
@@ -87,16 +95,4 @@ function banner({
     `  access  ${access}`,
     '',
   ].join('\n');
-}
-
-/** What keeps a server from starting, for people; undefined for what nobody foresaw. */
-export function startFault(error: unknown): string | undefined {
-  if (error instanceof StartError) return error.message;
-  if (isCodedError(error) && error.code !== 'internal') return error.message;
-  const { name, message, page } = error as {
-    readonly name?: string;
-    readonly message?: string;
-    readonly page?: string;
-  };
-  return name === 'AgentCodeError' ? `${message}${page === undefined ? '' : `  → docs/errors/${page}.md`}` : undefined;
 }

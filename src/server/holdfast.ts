@@ -53,8 +53,11 @@ export interface HoldfastOptions {
 
 /** A server that is running: its runtime works as soon as it is made, its port opens with `listen`. */
 export interface Holdfast {
-  /** Opens the port and resolves with the address clients use. Throws one clear line when the port is taken. */
-  listen(): Promise<{ readonly url: string }>;
+  /**
+   * Opens the port and resolves with the address clients use, and the one of the port itself where `publicUrl` is another.
+   * Throws one clear line when the port is taken.
+   */
+  listen(): Promise<{ readonly url: string; readonly localUrl: string }>;
   /** For a server of your own: answers every request that it is given. */
   readonly nodeHandler: (request: IncomingMessage, response: ServerResponse) => void;
   /** The doors as a function of values. */

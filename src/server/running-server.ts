@@ -61,7 +61,7 @@ export class RunningServer {
     await this.#app.ready();
   }
 
-  async listen(): Promise<{ readonly url: string }> {
+  async listen(): Promise<{ readonly url: string; readonly localUrl: string }> {
     const { host, port } = this.#parts.place;
     this.#checkExposure(host);
     try {
@@ -70,7 +70,7 @@ export class RunningServer {
       throw listenFault(error as NodeJS.ErrnoException, this.#parts.place);
     }
     this.#listening = this.#app.server.address() as AddressInfo;
-    return { url: this.#baseUrl() };
+    return { url: this.#baseUrl(), localUrl: this.#localUrl() };
   }
 
   async close(drainMaxMs: number = this.config.drainMaxSecs * 1_000): Promise<void> {
@@ -111,8 +111,11 @@ export class RunningServer {
 
   /** Never from a request: what a client says of the address is not trusted. */
   #baseUrl(): string {
-    const { host, port, publicUrl } = this.#parts.place;
-    if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
+    return this.#parts.place.publicUrl?.replace(/\/+$/, '') ?? this.#localUrl();
+  }
+
+  #localUrl(): string {
+    const { host, port } = this.#parts.place;
     const isWildcard = host === '0.0.0.0' || host === '::';
     const name = isWildcard ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
     return `http://${name}:${this.#listening?.port ?? port}`;
