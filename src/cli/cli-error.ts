@@ -1,9 +1,8 @@
 import { isCodedError } from '../base/errors.ts';
-import { isJsonObject } from '../base/json.ts';
 import { ClientError } from '../client/client-error.ts';
 
 /** The CLI's own failures, with their exit codes (a2a-cli specification, Appendix D). */
-export const EXIT_CODES = {
+const EXIT_CODES = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
   A2ACLI_ERR_CARD_INVALID: 1,
@@ -129,15 +128,4 @@ export function errorText(error: CliError): string {
 
 function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ');
-}
-
-/** True for what commander throws. */
-export function isCommanderError(
-  error: unknown,
-): error is { readonly code: string; readonly exitCode: number; readonly message: string } {
-  return (
-    isJsonObject(error) &&
-    typeof (error as { code?: unknown }).code === 'string' &&
-    (error as { code: string }).code.startsWith('commander.')
-  );
 }

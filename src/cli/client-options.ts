@@ -185,7 +185,7 @@ function serviceParamsOf(pairs: readonly string[]): Readonly<Record<string, stri
 }
 
 /** `500ms`, `2s`, `5m`, `1h`; a bare number is seconds. */
-export function durationOf(option: string, text: string | undefined): number | undefined {
+function durationOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   try {
@@ -197,7 +197,7 @@ export function durationOf(option: string, text: string | undefined): number | u
   throw usageError(`--${option} is a duration such as 500ms, 2s or 5m, not "${text}".`);
 }
 
-export function jsonObjectOf(option: string, text: string): JsonObject {
+function jsonObjectOf(option: string, text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);

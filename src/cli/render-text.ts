@@ -86,7 +86,7 @@ export function renderMessage(message: Message, style: TextStyle): string {
   ].join('');
 }
 
-export function renderArtifact(artifact: RemoteArtifact, style: TextStyle): string {
+function renderArtifact(artifact: RemoteArtifact, style: TextStyle): string {
   const { artifactId, name, description } = artifact;
   return [
     field('Artifact', name === undefined ? artifactId : `${name} (${artifactId})`),

@@ -32,7 +32,7 @@ export class Settings {
   }
 }
 
-export function variableOf(option: string): string {
+function variableOf(option: string): string {
   return `A2ACLI_${option.replaceAll('-', '_').toUpperCase()}`;
 }
 

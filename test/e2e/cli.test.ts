@@ -102,7 +102,7 @@ describe('serve', () => {
     const server = await serve(bench, '--store', 'memory');
     await holdfast('send', 'bench hold=60000', '--async', '-a', server.url);
     const ended = server.terminate();
-    await expect.poll(() => server.output()).toContain('holdfast stops on SIGTERM');
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('holdfast stops on SIGTERM');
     process.kill(server.pid, 'SIGTERM');
     expect(await ended).toBe(130);
   });
@@ -265,6 +265,38 @@ describe('admin', () => {
     expect(ill.out).toMatch(/^server: ok, demo answers/m);
   });
 });
+
+test('a send outlives kill -9 of its server: the outcome is whole, and said once', async () => {
+  const port = await freePort();
+  const start = () => startServer({ args: [MAIN, 'serve', '--port', String(port)], cwd: folder });
+  const first = await start();
+  servers.push(first);
+  const sending = holdfast('send', 'write about eels', '-a', first.url, '-o', 'json');
+  const essays = async () => {
+    const list = await (
+      await fetch(`${first.url}/a2a/v1/tasks?includeArtifacts=true`, { headers: { 'a2a-version': '1.0' } })
+    ).json();
+    return (list as { tasks: { artifacts?: { parts: unknown[] }[] }[] }).tasks[0]?.artifacts?.[0]?.parts.length ?? 0;
+  };
+  await expect.poll(essays, { interval: 20, timeout: 30_000 }).toBeGreaterThan(1);
+  await first.kill();
+  servers.push(await start());
+  const ran = await sending;
+  expect(ran.code, ran.err).toBe(0);
+  expect(ran.err).toContain('Taking it up.');
+  const { task } = JSON.parse(ran.out);
+  const lines = task.artifacts[0].parts.map((part: { text: string }) => part.text);
+  expect([task.status.state, lines.length, new Set(lines).size]).toEqual(['TASK_STATE_COMPLETED', 7, 7]);
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  const port = await new Promise<number>((resolve) => {
+    probe.listen(0, '127.0.0.1', () => resolve((probe.address() as { port: number }).port));
+  });
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
 
 test('a reader that has seen enough may close the pipe', async () => {
   const server = await serve('--store', 'memory');
