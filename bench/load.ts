@@ -51,7 +51,11 @@ export function call(target: Target, method: 'SendMessage' | 'SendStreamingMessa
         response.on('error', reject);
       },
     );
-    sent.on('error', reject);
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // A kept connection that the server closed just now: nothing was sent, so the call is made again.
+      if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(call(target, method, text));
+      else reject(error);
+    });
     sent.end(body);
   });
 }

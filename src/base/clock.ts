@@ -50,7 +50,13 @@ function wait(durationMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** `2026-01-31T12:00:00.000Z`: A2A 1.0 §5.6.1, UTC with milliseconds. */
+let lastFormatted: { readonly at: Instant; readonly text: string } = {
+  at: 0 as Instant,
+  text: new Date(0).toISOString(),
+};
+
+/** `2026-01-31T12:00:00.000Z`: A2A 1.0 §5.6.1, UTC with milliseconds. Events of one commit share their time, so the last one is kept. */
 export function formatInstant(at: Instant): string {
-  return new Date(at).toISOString();
+  if (at !== lastFormatted.at) lastFormatted = { at, text: new Date(at).toISOString() };
+  return lastFormatted.text;
 }

@@ -1,3 +1,5 @@
+import type { StoredEvent } from '../model/event.ts';
+import { foldContent, foldTask } from '../model/task-fold.ts';
 import type { SendRequest } from '../runtime/ports.ts';
 import type { Snapshot } from '../store/contract.ts';
 import { checkMessage } from './check-message.ts';
@@ -16,8 +18,9 @@ export const sendMessage: Verb<SendParams, SendResult> = {
     if (submitted.kind === 'reply') return { kind: 'message', message: submitted.message };
     if (params.returnImmediately && submitted.first !== undefined) return task(await resolved(parts, submitted.first));
     if (!params.returnImmediately) {
-      const { taskNo, turnNo, messageSeq } = submitted;
-      await parts.runtime.awaitTurn({ taskNo, turnNo, after: messageSeq }, call.signal);
+      const { taskNo, turnNo, messageSeq, first } = submitted;
+      const events = await parts.runtime.awaitTurn({ taskNo, turnNo, after: messageSeq }, call.signal);
+      if (first !== undefined && events !== undefined) return task(await resolved(parts, endedSnapshot(first, events)));
     }
     return task(await findSnapshot(parts, call, { id: submitted.task.id, ...wholeTask(params.historyLength) }));
   },
@@ -32,6 +35,13 @@ export function sendRequest(call: Call, params: SendParams): SendRequest {
     ...(params.metadata === undefined ? {} : { metadata: params.metadata }),
     ...(call.traceId === undefined ? {} : { traceId: call.traceId }),
   };
+}
+
+/** The task as it ended, from how it began and all that happened since: what a read of it would give. */
+function endedSnapshot(first: Snapshot, events: readonly StoredEvent[]): Snapshot {
+  const since = events.filter((event) => event.seq > first.task.headSeq);
+  const { deadline: _deadline, totalAt: _totalAt, ...ended } = since.reduce(foldTask, first.task);
+  return { task: ended, content: since.reduce(foldContent, first.content) };
 }
 
 function task(snapshot: Snapshot): SendResult {

@@ -1,40 +1,59 @@
+import { OVER } from '../base/abort-over.ts';
 import type { Clock } from '../base/clock.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq, TaskNo, TurnNo } from '../model/ids.ts';
 import { isInterrupted } from '../model/task.ts';
 import { endsTask, followTask } from './feed.ts';
 import type { Hub } from './hub.ts';
-import type { RuntimeParts } from './ports.ts';
+import type { FeedItem, RuntimeParts } from './ports.ts';
 
 export interface AwaitParts extends Pick<RuntimeParts, 'store' | 'config'> {
   readonly clock: Clock;
   readonly hub: Hub;
 }
 
+/** Events that are kept to make the answer of a send without reading the task again; a longer turn is read. */
+const EVENTS_KEPT_MAX = 64;
+
 /**
  * Resolves when the turn of a message is over or interrupted, the task has ended or is gone, the server stops, or the
- * wait has taken as long as a send may. It follows the log from the message on and reads nothing else.
+ * wait has taken as long as a send may. It follows the log from the message on and reads nothing else. Gives every event
+ * after the message when the task ended and they are few, so that the task as it stands can be folded; nothing otherwise.
  */
 export async function awaitTurn(
   parts: AwaitParts,
   at: { readonly taskNo: TaskNo; readonly turnNo: TurnNo; readonly after: Seq },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly StoredEvent[] | undefined> {
   const enough = new AbortController();
-  const stop = (): void => enough.abort();
-  if (signal.aborted) return;
+  const stop = (): void => enough.abort(OVER);
+  if (signal.aborted) return undefined;
   signal.addEventListener('abort', stop, { once: true });
   const timer = parts.clock.sleep(parts.config.sendWaitMaxMs, enough.signal).then(stop, () => 'the turn came first');
   try {
-    const watch = new TurnWatch(at.turnNo);
-    for await (const items of followTask(parts, at.taskNo, { after: at.after, signal: enough.signal })) {
-      if (items.some((item) => item.kind !== 'event' || watch.isOverAt(item.event))) return;
-    }
+    return await watchTurn(followTask(parts, at.taskNo, { after: at.after, signal: enough.signal }), at.turnNo);
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
     await timer;
   }
+}
+
+async function watchTurn(
+  feed: AsyncIterable<readonly FeedItem[]>,
+  turnNo: TurnNo,
+): Promise<readonly StoredEvent[] | undefined> {
+  const watch = new TurnWatch(turnNo);
+  const kept: StoredEvent[] = [];
+  for await (const items of feed) {
+    for (const item of items) {
+      if (item.kind !== 'event') return undefined;
+      if (kept.length < EVENTS_KEPT_MAX) kept.push(item.event);
+      if (!watch.isOverAt(item.event)) continue;
+      return endsTask(item.event) && kept.at(-1) === item.event ? kept : undefined;
+    }
+  }
+  return undefined;
 }
 
 /**

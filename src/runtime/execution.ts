@@ -1,6 +1,7 @@
 import { policyOf } from '../agent/define-agent.ts';
 import type { Agent, AnySkill } from '../agent/definition.ts';
 import { Fail } from '../agent/errors.ts';
+import { OVER } from '../base/abort-over.ts';
 import { assert } from '../base/assert.ts';
 import { errorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -264,7 +265,7 @@ export class RunExecution {
     const grace = this.#parts.clock.sleep(this.#parts.config.times.cancelGraceMs, rested.signal);
     await Promise.race([this.#phase.until(() => this.#phase.isHandlerIdle).then(letOthersGoOn), grace]);
     grace.catch(() => {});
-    rested.abort();
+    rested.abort(OVER);
   }
 
   /** The task ends CANCELED in any case; the run keeps what its handler came to. An answer to the abort is no outcome. */

@@ -133,11 +133,14 @@ export type FeedItem =
 export interface Runtime {
   /** The only door that creates or continues a task, and that runs a reply skill. */
   submit(request: SendRequest): Promise<Submitted>;
-  /** Resolves when the turn of this message is over or interrupted, the task has ended, or `sendWaitMaxMs` passed. The task as it then stands. */
+  /**
+   * Resolves when the turn of this message is over or interrupted, the task has ended, or `sendWaitMaxMs` passed. Gives
+   * all events after `after` where the task ended and they are few; the caller need not read it again.
+   */
   awaitTurn(
     at: { readonly taskNo: TaskNo; readonly turnNo: TurnNo; readonly after: Seq },
     signal: AbortSignal,
-  ): Promise<void>;
+  ): Promise<readonly StoredEvent[] | undefined>;
   /** Asks for the end and resolves when the task is CANCELED; throws `task_not_cancelable`, `task_not_found`. */
   cancel(request: {
     readonly caller: Caller;

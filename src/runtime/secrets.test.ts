@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from './secrets.ts';
 
@@ -33,4 +34,11 @@ describe('secrets', () => {
   test('a root key that anybody could guess is refused', () => {
     expect(() => createSecrets(new Uint8Array(8))).toThrow('128 bits');
   });
+});
+
+test('a digest is HMAC-SHA-256 under the key derived for its purpose', () => {
+  const root = Buffer.alloc(32, 5);
+  const key = Buffer.from(hkdfSync('sha256', root, 'holdfast', 'fingerprint', 32));
+  const text = 'a\u0000b\ud800 ü '.repeat(50);
+  expect(createSecrets(root).hmac('fingerprint', text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
 });

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { CodedError } from '../base/errors.ts';
 import { type Random, systemRandom } from '../base/random.ts';
@@ -19,12 +19,28 @@ export function createSecrets(rootKey: Uint8Array, random: Random = systemRandom
   assert(rootKey.length >= 16, 'a root key has at least 128 bits');
   const derive = (purpose: string): KeyObject =>
     createSecretKey(Buffer.from(hkdfSync('sha256', rootKey, 'holdfast', purpose, KEY_BYTES)));
-  const macKeys = { fingerprint: derive('fingerprint'), 'page-token': derive('page-token') };
+  const macs = { fingerprint: macUnder(derive('fingerprint')), 'page-token': macUnder(derive('page-token')) };
   const sealKey = derive('seal');
   return {
-    hmac: (purpose, text) => createHmac('sha256', macKeys[purpose]).update(text).digest('hex'),
+    hmac: (purpose, text) => macs[purpose](text),
     seal: (bytes) => seal(sealKey, random.bytes(NONCE_BYTES), bytes),
     open: (sealed) => open(sealKey, sealed),
+  };
+}
+
+const BLOCK_BYTES = 64;
+
+/**
+ * HMAC-SHA-256 (RFC 2104) of texts under one key, as lower-case hex. Two hashes in one call each take a third of the
+ * time of an `Hmac` object, which counts where every message has its digest.
+ */
+function macUnder(key: KeyObject): (text: string) => string {
+  const padded = Buffer.concat([key.export(), Buffer.alloc(BLOCK_BYTES - KEY_BYTES)]);
+  const inner = padded.map((byte) => byte ^ 0x36);
+  const outer = padded.map((byte) => byte ^ 0x5c);
+  return (text) => {
+    const digest = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
+    return hash('sha256', Buffer.concat([outer, digest]), 'hex');
   };
 }
 

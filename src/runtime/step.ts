@@ -1,6 +1,7 @@
 import { decodeJournalValue, encodeJournalValue } from '../agent/codec.ts';
 import { StepUnknown } from '../agent/errors.ts';
 import type { StepContext, StepOptions } from '../agent/turn.ts';
+import { OVER } from '../base/abort-over.ts';
 import { type Duration, durationMs } from '../base/duration.ts';
 import { limits } from '../base/limits.ts';
 import type { JournalWrite } from '../model/task-write.ts';
@@ -92,6 +93,6 @@ async function tryOnce(context: RunContext, step: Attempted, attempt: number): P
     return await Promise.race([step.work({ idempotencyKey, signal, attempt }), expiry]);
   } finally {
     expiry.catch(() => {});
-    done.abort();
+    done.abort(OVER);
   }
 }

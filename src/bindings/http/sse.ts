@@ -1,3 +1,4 @@
+import { OVER } from '../../base/abort-over.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { HttpResponse } from './exchange.ts';
 
@@ -91,7 +92,7 @@ class PingedFrames implements AsyncIterator<string> {
   }
 
   async return(): Promise<IteratorResult<string>> {
-    this.#stopped.abort();
+    this.#stopped.abort(OVER);
     await this.#frames.return?.();
     return { done: true, value: undefined };
   }
@@ -100,11 +101,11 @@ class PingedFrames implements AsyncIterator<string> {
     this.#pulling = true;
     this.#frames.next().then(
       (result) => {
-        if (result.done) this.#stopped.abort();
+        if (result.done) this.#stopped.abort(OVER);
         this.#arrived((waiter) => waiter.resolve(result));
       },
       (error: unknown) => {
-        this.#stopped.abort();
+        this.#stopped.abort(OVER);
         this.#arrived((waiter) => waiter.reject(error));
       },
     );
