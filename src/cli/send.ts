@@ -28,7 +28,7 @@ export async function send(io: Io, order: SendOrder): Promise<void> {
   const reporter = new Reporter(io, options);
   const seen: Seen = { taskId: options.taskId };
   try {
-    if (options.isAsync) reporter.sendResponse(await post(agent, options, message));
+    if (options.isAsync) reporter.sendResponse(await post(agent, message));
     else if (options.stream && agent.card.card.capabilities.streaming)
       await stream(agent, { options, message, reporter, seen });
     else await waitForOutcome(io, agent, { options, message, reporter, seen });
@@ -65,7 +65,7 @@ function messageOf(agent: AgentSession, { options, messageId }: SendOrder, parts
   };
 }
 
-function post(agent: AgentSession, _options: ClientOptions, message: Message): Promise<Json> {
+function post(agent: AgentSession, message: Message): Promise<Json> {
   const params = encodeSendMessageRequest({ message, configuration: { returnImmediately: true } });
   return agent.client.call('SendMessage', params, agent.signal);
 }
@@ -112,7 +112,7 @@ async function outcomeOfStream(agent: AgentSession, { message, seen }: Sending, 
 
 async function outcomeOfPolling(agent: AgentSession, { options, message, seen }: Sending): Promise<Json> {
   const { client, signal } = agent;
-  const first = await post(agent, options, message);
+  const first = await post(agent, message);
   const item = decodeStreamResponse(first);
   if (item.kind !== 'task') return first;
   seen.taskId = item.task.id;

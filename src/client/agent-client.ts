@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task.ts';
 import { decodeStreamResponse, decodeTask, type StreamItem } from '../protocol/v1/client-codec.ts';
 import { ClientError } from './client-error.ts';
+import { onlyFrame } from './stream-frames.ts';
 import type { Frame, Operation, Transport } from './transport.ts';
 
 /** How often a busy server is asked again, and how often a lost stream is taken up without a frame in between. */
@@ -109,7 +110,7 @@ export class AgentClient {
       );
     } catch (error) {
       if (!(error instanceof ClientError) || error.facts.a2aName !== 'UnsupportedOperationError') throw error;
-      return once({ json: { task: await this.call('GetTask', { id }, signal) } });
+      return onlyFrame({ json: { task: await this.call('GetTask', { id }, signal) } });
     }
   }
 
@@ -126,10 +127,6 @@ export class AgentClient {
       }
     }
   }
-}
-
-async function* once(frame: Frame): AsyncGenerator<Frame> {
-  yield frame;
 }
 
 /** An error that time may mend. */

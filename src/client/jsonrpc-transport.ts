@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { ClientError, errorOfAnswer } from './client-error.ts';
 import { type HttpSettings, readJson, request } from './http.ts';
-import { framesOf, isEventStream } from './stream-frames.ts';
+import { framesOf, isEventStream, onlyFrame } from './stream-frames.ts';
 import type { Frame, Operation, StreamOptions, Transport } from './transport.ts';
 
 /** A2A over JSON-RPC 2.0 (A2A 1.0 §9). */
@@ -34,13 +34,9 @@ export function jsonRpcTransport(
       const response = await post(operation, params, { signal, headers });
       if (isEventStream(response)) return framesOf(response, { signal, read: (json) => resultOf(json, response) });
       const json = resultOf(await readJson(settings, response, at.url), response);
-      return once({ json });
+      return onlyFrame({ json });
     },
   };
-}
-
-async function* once(frame: Frame): AsyncGenerator<Frame> {
-  yield frame;
 }
 
 function resultOf(answer: unknown, response: Response): Json {

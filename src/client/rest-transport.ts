@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { errorOfAnswer } from './client-error.ts';
 import { type HttpCall, type HttpSettings, readJson, request } from './http.ts';
-import { framesOf, isEventStream } from './stream-frames.ts';
+import { framesOf, isEventStream, onlyFrame } from './stream-frames.ts';
 import type { Frame, Operation, StreamOptions, Transport } from './transport.ts';
 
 interface Route {
@@ -61,13 +61,9 @@ export function restTransport(
       if (response.ok && isEventStream(response)) {
         return framesOf(response, { signal, read: (json) => bodyOf(json, response) });
       }
-      return once({ json: bodyOf(await readJson(settings, response, base), response) });
+      return onlyFrame({ json: bodyOf(await readJson(settings, response, base), response) });
     },
   };
-}
-
-async function* once(frame: Frame): AsyncGenerator<Frame> {
-  yield frame;
 }
 
 function queryOf(params: Readonly<Record<string, Json>>): string {

@@ -33,3 +33,8 @@ function parse(data: string): unknown {
     throw new ClientError('bad-answer', 'A frame of the stream is not JSON.', { cause: error });
   }
 }
+
+/** A stream of one frame: of a server that answered a stream plainly, and of a task that had ended already. */
+export async function* onlyFrame(frame: Frame): AsyncGenerator<Frame> {
+  yield frame;
+}
