@@ -1,4 +1,5 @@
 import { AgentCodeError } from '../agent/errors.ts';
+import { checkParts } from '../agent/parts.ts';
 import type { ArtifactOptions, ArtifactWriter, Chunk } from '../agent/turn.ts';
 import type { Artifact, ArtifactHeader } from '../model/artifact.ts';
 import type { ArtifactUpdated } from '../model/event.ts';
@@ -56,7 +57,7 @@ export class LiveArtifact implements ArtifactWriter {
   }
 
   append(chunk: Chunk, options: { readonly last?: boolean } = {}): Promise<void> {
-    return this.#context.phase.call(() => this.write(chunkParts(chunk, this.#common), options.last === true));
+    return this.#context.phase.call(() => this.write(this.#partsOf(chunk), options.last === true));
   }
 
   flush(): Promise<void> {
@@ -134,8 +135,19 @@ export class LiveArtifact implements ArtifactWriter {
     return untilAnswered(runtime, lost, () => stageParts(runtime.store, parts));
   }
 
+  #partsOf(chunk: Chunk): readonly Part[] {
+    if (typeof chunk === 'string' || (typeof chunk === 'object' && chunk !== null))
+      return chunkParts(chunk, this.#common);
+    const given = chunk === null ? 'null' : typeof chunk;
+    throw new AgentCodeError(
+      'output',
+      `Artifact "${this.#name}" was given ${given}. A chunk is text, a Uint8Array, { data }, { url } or a list of parts.`,
+    );
+  }
+
   #check(parts: readonly Part[]): void {
     const { keepsContent, log } = this.#context;
+    checkParts(parts, `Artifact "${this.#name}"`);
     if (this.#state === 'closed') {
       log.warn('append after the last chunk', { artifact: this.#name });
       throw new AgentCodeError(

@@ -22,6 +22,10 @@ async function lastStatus(world: RunWorld) {
   return { state: task.state, message: content.statusMessage };
 }
 
+const refuse = (): never => {
+  throw new Error('not for you');
+};
+
 describe('what a handler returns or throws', () => {
   test('text becomes the artifact result, then COMPLETED', async () => {
     const world = await ended((turn) => turn.text.toUpperCase());
@@ -39,6 +43,32 @@ describe('what a handler returns or throws', () => {
       'status-changed',
     ]);
     expect(world.published.map(({ seq }) => seq)).toEqual([6, 7, 8]);
+  });
+
+  test.each([
+    ['a proxy that throws', () => new Proxy({}, { getPrototypeOf: refuse, get: refuse })],
+    ['an error whose message throws', () => Object.defineProperty(new Error('x'), 'message', { get: refuse })],
+    ['an object without a prototype', () => Object.create(null) as unknown],
+    ['a text of 5 million letters', () => 'x'.repeat(5_000_000)],
+  ])('whatever is thrown ends the task: %s', async (_what, make) => {
+    const world = await ended(() => {
+      throw make();
+    });
+    expect(await lastStatus(world)).toMatchObject({ state: 'failed', message: { role: 'agent' } });
+  });
+
+  test.each([
+    ['a part of no kind', (turn: TaskTurn<string>) => turn.artifact('a').append([{ kind: 'nope' }] as never)],
+    ['a number as a chunk', (turn: TaskTurn<string>) => turn.artifact('a').append(42 as never)],
+    ['no question', () => inputRequired(undefined as never)],
+    ['a number as the last word', () => completed(42 as never)],
+  ])('what no client could read is not stored: %s', async (_what, run) => {
+    const world = await ended(run);
+    expect(await world.state()).toBe('failed');
+    expect((await world.snapshot()).content.artifacts).toEqual([]);
+    expect(await lastStatus(world)).toMatchObject({
+      message: { metadata: { 'https://holdfast.dev/a2a/v1/code': 'invalid_agent_response' } },
+    });
   });
 
   test('nothing makes no artifact', async () => {

@@ -1,6 +1,7 @@
 import type { AnySkill } from '../agent/definition.ts';
 import { isCompletion, isInterruption } from '../agent/errors.ts';
 import { outputParts } from '../agent/output.ts';
+import { checkParts } from '../agent/parts.ts';
 import { isCodedError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Message, Part } from '../model/message.ts';
@@ -9,7 +10,7 @@ import type { AgentPolicy } from '../model/task-policy.ts';
 import type { Grant } from '../store/contract.ts';
 import { contentNotKept } from './artifact-writer.ts';
 import type { Artifacts } from './artifacts.ts';
-import { safeFailure } from './failure.ts';
+import { readableError, safeFailure } from './failure.ts';
 import { agentMessage, type RunContext } from './run-context.ts';
 import { shorten } from './status-writer.ts';
 
@@ -47,7 +48,9 @@ function spoken(
   if (!keepsContent && said.text !== '') throw contentNotKept('The last word of the handler');
   const text: readonly Part[] = said.text === '' && said.data !== undefined ? [] : [textPart(said.text)];
   const data: readonly Part[] = said.data === undefined ? [] : [{ kind: 'data', data: said.data }];
-  return agentMessage(grant, place, [...text, ...data]);
+  const parts = [...text, ...data];
+  checkParts(parts, 'The last word of the handler');
+  return agentMessage(grant, place, parts);
 }
 
 /** What the ending of a failed run needs to know; a run may fail before there is a turn. */
@@ -56,7 +59,8 @@ export interface FailureSource extends Pick<RunContext, 'parts' | 'grant' | 'log
 }
 
 /** The ending of a handler that threw. What it threw on purpose is for the client; anything else stays in the log. */
-export function thrownEnding(source: FailureSource, error: unknown): Ending {
+export function thrownEnding(source: FailureSource, thrown: unknown): Ending {
+  const error = readableError(thrown);
   const name = error instanceof Error ? error.name : '';
   switch (name) {
     case 'Reject':

@@ -21,6 +21,20 @@ export function safeFailure(
   return { code, text: shorten(text), errorId };
 }
 
+/**
+ * What a handler threw, or an error in its place when reading it throws too (a proxy, a getter, no prototype): whoever
+ * looks at it afterwards would fail in place of the run.
+ */
+export function readableError(thrown: unknown): unknown {
+  try {
+    const { name, message, stack, cause } = thrown instanceof Error ? thrown : new Error(String(thrown));
+    `${name}${message}${stack}${typeof cause}`.at(0);
+    return thrown;
+  } catch {
+    return new Error('What the handler threw cannot be read.');
+  }
+}
+
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'internal';
   const { page, code } = error as Error & { readonly page?: unknown; readonly code?: unknown };
