@@ -27,3 +27,12 @@ test('what is below the level is not written', () => {
   log.error('c');
   expect(lines.map(({ msg }) => msg)).toEqual(['c']);
 });
+
+test('of a text without end only its beginning is written, in causes too', () => {
+  const { lines, log } = createLogger();
+  log.error('agent failed', { error: new Error('a'.repeat(5_000_000), { cause: new Error('b'.repeat(5_000_000)) }) });
+  log.error('agent failed', { error: 'c'.repeat(5_000_000) });
+  for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(50_000);
+  expect(lines[0]?.error).toMatchObject({ message: expect.stringMatching(/^a{8000}…$/), cause: { type: 'Error' } });
+  expect(lines[1]?.error).toMatch(/^c{8000}…$/);
+});
