@@ -130,6 +130,20 @@ describe('over a port', () => {
     await server.close();
   });
 
+  test.each([';;;', '', 'application/json, text/plain'])('the content type %j is 415 on every door', async (type) => {
+    const server = await world();
+    for (const at of ['/a2a/v1/message:send', '/a2a/jsonrpc', '/v1/tasks']) {
+      const response = await fetch(server.url + at, {
+        method: 'POST',
+        headers: { 'content-type': type, 'a2a-version': '1.0' },
+        body: '{}',
+      });
+      expect(response.status).toBe(415);
+      expect(await response.text()).toContain('application/a2a+json');
+    }
+    await server.close();
+  });
+
   test('HEAD has the headers and no body, a stream’s too', async () => {
     const server = await world();
     const response = await fetch(`${server.url}/.well-known/agent-card.json`, { method: 'HEAD' });

@@ -9,6 +9,7 @@ import { writeResponse } from './write-response.ts';
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
 
 const PROBE_DELAY_MS = 30_000;
+const REQUEST_MS = 300_000;
 
 /** Requests in hand, so that a stop can end those that would not end by themselves. */
 export class OpenRequests {
@@ -50,6 +51,8 @@ export function createListener(parts: {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    // Who sends a request so slowly is not sending one. An answer may take as long as it likes.
+    requestTimeout: REQUEST_MS,
     // A peer that vanished without a word is noticed by the network, also on a stream that has nothing to say.
     http: { keepAlive: true, keepAliveInitialDelay: PROBE_DELAY_MS },
   });
@@ -116,6 +119,11 @@ function faultOf(error: FastifyError): CodedError {
     const mebibytes = limits.requestBytesMax / (1024 * 1024);
     return new CodedError('request_too_large', {
       message: `The request is larger than ${mebibytes} MiB. Send large files by url.`,
+    });
+  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new CodedError('unsupported_media_type', {
+      message: 'The Content-Type is none. Send "application/json" or "application/a2a+json" in UTF-8.',
     });
   }
   if ((error.statusCode ?? 500) < 500) {
