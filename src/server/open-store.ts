@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, isCodedError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { SystemStore } from '../store/contract.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
@@ -18,23 +18,55 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
+/** How a store is opened. */
+interface OpenParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly migrate: boolean;
+}
+
 /** Opens the store that a text names. Throws with one line that says what to write, or what keeps it from opening. */
-export async function openStore(
-  choice: StoreChoice,
-  parts: { readonly clock: Clock; readonly logger: Logger; readonly migrate: boolean },
-): Promise<OpenedStore> {
+export async function openStore(choice: StoreChoice, parts: OpenParts): Promise<OpenedStore> {
   if (typeof choice !== 'string') return { store: choice, close: async () => {} };
-  const { clock, logger, migrate } = parts;
-  if (choice === 'memory') return owned(await openMemoryStore({ clock }));
+  if (choice === 'memory') return owned(await openMemoryStore({ clock: parts.clock }));
   if (choice.startsWith('sqlite:') && choice.length > 'sqlite:'.length) {
-    const path = choice.slice('sqlite:'.length);
-    const store = await openSqliteStore({ path, clock, migrate });
-    return { ...owned(store), file: realpathSync(path) };
+    return await openSqlite(choice.slice('sqlite:'.length), parts);
   }
-  if (/^postgres(ql)?:\/\//.test(choice)) return owned(await openPostgresStore({ url: choice, logger, migrate }));
+  if (/^postgres(ql)?:\/\//.test(choice) && URL.canParse(choice)) return await openPostgres(choice, parts);
   throw new CodedError('invalid_argument', {
     message: 'This is no store. Write memory, sqlite:PATH or postgres://user:password@host:port/database.',
   });
+}
+
+async function openSqlite(path: string, { clock, migrate }: OpenParts): Promise<OpenedStore> {
+  const store = await openSqliteStore({ path, clock, migrate }).catch((error: unknown) => {
+    throw inOneLine(error, path);
+  });
+  return { ...owned(store), file: realpathSync(path) };
+}
+
+async function openPostgres(url: string, { logger, migrate }: OpenParts): Promise<OpenedStore> {
+  const { host, pathname } = new URL(url);
+  const store = await openPostgresStore({ url, logger, migrate }).catch((error: unknown) => {
+    throw inOneLine(error, `PostgreSQL at ${host}${pathname}`);
+  });
+  return owned(store);
+}
+
+/** What a disk or a network says, with the place it is about; an error that has words of its own is left as it is. */
+function inOneLine(error: unknown, place: string): unknown {
+  const hasWords = isCodedError(error) ? error.detail.message !== undefined : systemCode(error) === undefined;
+  if (hasWords) return error;
+  const cause: unknown = isCodedError(error) ? error.detail.cause : error;
+  // A host with several addresses that all refuse is told without words, with a code alone.
+  const why = (cause instanceof Error && cause.message) || systemCode(cause) || 'nobody says why';
+  return new CodedError('unavailable', { message: `${place} cannot be opened: ${why}.`, cause });
+}
+
+/** `EACCES`, `ERR_SQLITE_ERROR` and the like. */
+function systemCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 function owned(store: SystemStore): OpenedStore {
