@@ -46,12 +46,12 @@ async function watchTurn(
   const watch = new TurnWatch(turnNo);
   const kept: StoredEvent[] = [];
   for await (const items of feed) {
-    for (const item of items) {
-      if (item.kind !== 'event') return undefined;
-      if (kept.length < EVENTS_KEPT_MAX) kept.push(item.event);
-      if (!watch.isOverAt(item.event)) continue;
-      return endsTask(item.event) && kept.at(-1) === item.event ? kept : undefined;
-    }
+    const events = items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
+    if (kept.length < EVENTS_KEPT_MAX) kept.push(...events);
+    // The end of a turn and the end of its task are one commit, so they come together.
+    const isOver = events.filter((event) => watch.isOverAt(event)).length > 0 || events.length < items.length;
+    const last = events.at(-1);
+    if (isOver) return last !== undefined && endsTask(last) && kept.at(-1) === last ? kept : undefined;
   }
   return undefined;
 }
