@@ -2,6 +2,7 @@ import { createPinoLogger } from '../observability/pino-logger.ts';
 import { readConfig } from '../server/config.ts';
 import { createHoldfast, type Holdfast } from '../server/holdfast.ts';
 import type { Flags } from './client-options.ts';
+import { noteForgottenPromises } from './forgotten-promises.ts';
 import type { Io } from './io.ts';
 import { loadAgent, type ServedAgent } from './load-agent.ts';
 import { absoluteStore, DEFAULT_STORE, serverSettings, withoutPassword } from './serve-settings.ts';
@@ -39,12 +40,14 @@ async function start(
   const config = readConfig(settings, io.env);
   const agents = await agentsOf(io, files);
   const store = config.store ?? DEFAULT_STORE;
+  const logger = createPinoLogger({ level: config.logLevel, destination: log });
+  noteForgottenPromises(logger);
   const holdfast = await createHoldfast({
     agents,
     store: absoluteStore(store, io.cwd),
     config: settings,
     env: io.env,
-    logger: createPinoLogger({ level: config.logLevel, destination: log }),
+    logger,
     ...(flags.migrate === false ? { migrate: false } : {}),
   });
   try {

@@ -36,3 +36,12 @@ test('of a text without end only its beginning is written, in causes too', () =>
   expect(lines[0]?.error).toMatchObject({ message: expect.stringMatching(/^a{8000}…$/), cause: { type: 'Error' } });
   expect(lines[1]?.error).toMatch(/^c{8000}…$/);
 });
+
+test('an error that cannot be read is no reason for another', () => {
+  const { lines, log } = createLogger();
+  const get = (): never => {
+    throw new Error('odd');
+  };
+  log.error('agent failed', { error: Object.defineProperty(new Error('x'), 'message', { get }) });
+  expect(lines[0]).toMatchObject({ msg: 'agent failed', error: 'an error that cannot be read' });
+});

@@ -19,7 +19,11 @@ const ERROR_TEXT_CHARS_MAX = 8_000;
 const CAUSES_MAX = 8;
 
 function serializeError(error: unknown): unknown {
-  return shortened(pino.stdSerializers.errWithCause(error as Error), CAUSES_MAX);
+  try {
+    return shortened(pino.stdSerializers.errWithCause(error as Error), CAUSES_MAX);
+  } catch {
+    return 'an error that cannot be read';
+  }
 }
 
 function shortened(value: unknown, causes: number): unknown {
