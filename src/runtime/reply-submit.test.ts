@@ -3,6 +3,7 @@ import { defineAgent } from '../agent/define-agent.ts';
 import { type Agent, reply, skill } from '../agent/definition.ts';
 import { Fail, Reject } from '../agent/errors.ts';
 import type { BaseTurn } from '../agent/turn.ts';
+import { CodedError } from '../base/errors.ts';
 import type { ContextId, WorkerNo } from '../model/ids.ts';
 import { textOf } from '../model/message.ts';
 import { anonymousCaller } from '../model/scope.ts';
@@ -10,7 +11,7 @@ import type { SystemStore } from '../store/contract.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { failingStore } from '../testing/failing-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
-import { countingStore } from '../testing/intercepted-store.ts';
+import { countingStore, interceptStore } from '../testing/intercepted-store.ts';
 import { createNode, later, type RuntimeNode, textMessage } from '../testing/runtime-node.ts';
 import type { Submitted } from './ports.ts';
 
@@ -213,4 +214,54 @@ describe('a reply on a store that fails', () => {
       }
     },
   );
+});
+
+describe('a row that was begun without an answer', () => {
+  /** A store that loses the answers of these calls, until it is told to keep them. */
+  const forgetful = async (...names: readonly string[]) => {
+    const clock = createFakeClock();
+    const inner = await openMemoryStore({ clock });
+    const lost = new Set(names);
+    const store = interceptStore(inner, async (name, call) => {
+      const answer = await call();
+      if (lost.has(name)) throw new CodedError('unavailable');
+      return answer;
+    });
+    return { clock, inner, store, lost };
+  };
+
+  test.each([
+    ['while it can be dropped', ['scoped.beginReply']],
+    ['while it cannot', ['scoped.beginReply', 'scoped.dropReply']],
+  ])('%s, it does not stand in the way of a repeat', async (_when, names) => {
+    const { agent, calls } = replying();
+    const { clock, store, lost } = await forgetful(...names);
+    const node = await createNode({ agents: [agent], store, clock });
+    await node.start();
+    await expect(node.send(textMessage('m1', 'hello'))).rejects.toMatchObject({ code: 'unavailable' });
+    lost.clear();
+    expect(said(await node.send(textMessage('m1', 'hello')))).toBe('You said hello.');
+    expect(calls).toEqual(['hello']);
+    await node.stop();
+  });
+
+  test('is forgotten with the next sweep, so that a repeat at another process finds its way', async () => {
+    const { agent } = replying();
+    const { clock, inner, store, lost } = await forgetful('scoped.beginReply');
+    let isAway = true;
+    const away = interceptStore(store, (name, call) => {
+      if (isAway && name === 'scoped.dropReply') throw new CodedError('unavailable');
+      return call();
+    });
+    const node = await createNode({ agents: [agent], store: away, clock });
+    const other = await createNode({ agents: [agent], store: inner, clock, seed: 2 });
+    for (const each of [node, other]) await each.start();
+    await expect(node.send(textMessage('m1', 'hello'))).rejects.toMatchObject({ code: 'unavailable' });
+    lost.clear();
+    isAway = false;
+    const repeat = other.send(textMessage('m1', 'hello'));
+    await clock.advance('10s');
+    expect(said(await repeat)).toBe('You said hello.');
+    for (const each of [node, other]) await each.stop();
+  });
 });

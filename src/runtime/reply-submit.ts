@@ -1,9 +1,9 @@
 import { policyOf } from '../agent/define-agent.ts';
 import type { Instant } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
-import type { AgentName, ContextId, Fence, MessageId, ThreadId } from '../model/ids.ts';
+import type { AgentName, ContextId, Fence, ThreadId } from '../model/ids.ts';
 import type { Fingerprint } from '../model/task-write.ts';
-import type { KnownMessage, ScopedStore } from '../store/contract.ts';
+import type { HeldReply, KnownMessage, ScopedStore } from '../store/contract.ts';
 import type { Lease } from './lease-keeper.ts';
 import { formatMessage } from './message-text.ts';
 import type { RuntimeParts, SendRequest, Submitted } from './ports.ts';
@@ -32,11 +32,7 @@ export interface Replies {
   stop(deadline: Instant): Promise<void>;
 }
 
-interface Drop {
-  readonly scoped: ScopedStore;
-  readonly messageId: MessageId;
-  readonly fence: Fence;
-}
+type Drop = HeldReply & { readonly scoped: ScopedStore };
 
 export function createReplies(parts: ReplyParts): Replies {
   return new ReplyDesk(parts);
@@ -50,6 +46,8 @@ export function createReplies(parts: ReplyParts): Replies {
 class ReplyDesk implements Replies {
   readonly #parts: ReplyParts;
   readonly #drops = new Map<string, Drop>();
+  /** Messages that are begun, executed or dropped here; other calls of them wait, so whatever row there is, is that one's. */
+  readonly #taken = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #stopped = new AbortController();
   #isStopping = false;
@@ -88,9 +86,8 @@ class ReplyDesk implements Replies {
   }
 
   async retryDrops(): Promise<void> {
-    for (const [topic, drop] of this.#drops) {
-      await drop.scoped.dropReply(drop);
-      this.#drops.delete(topic);
+    for (const topic of [...this.#drops.keys()]) {
+      await this.#alone(topic, () => this.#retryDrop(topic));
       this.#parts.wakeups.wake(topic);
     }
   }
@@ -103,31 +100,52 @@ class ReplyDesk implements Replies {
 
   async #recorded(request: SendRequest, how: ReplyHow): Promise<Submitted> {
     const { clock, wakeups, config } = this.#parts;
-    const { messageId } = request.message;
     const topic = replyTopic(request);
     const giveUpAtMs = clock.monotonicMs() + config.sendWaitMaxMs;
     const listener = wakeups.listen(topic);
     try {
       while (clock.monotonicMs() < giveUpAtMs) {
-        const worker = this.#parts.lease.worker();
-        if (worker === undefined) throw new CodedError('unavailable', { retryAfterSeconds: 1 });
-        const begun = await how.scoped.beginReply({
-          messageId,
-          fingerprint: how.fingerprint,
-          workerNo: worker.workerNo,
-        });
-        const answer =
-          begun.kind === 'begun'
-            ? await this.#execute(request, how, { topic, fence: begun.fence })
-            : await how.findRepeat(begun.message);
+        const answer = await this.#alone(topic, () => this.#begin(topic, request, how));
         if (answer !== undefined) return answer;
-        if (this.#drops.has(topic)) await this.retryDrops();
-        else if (begun.kind === 'known') await listener.next({ pollMs: config.pollMs, signal: this.#stopped.signal });
+        await listener.next({ pollMs: config.pollMs, signal: this.#stopped.signal });
+        const repeat = await how.findRepeat();
+        if (repeat !== undefined) return repeat;
       }
     } finally {
       listener.close();
     }
-    throw stillRunning(messageId);
+    throw stillRunning(request.message.messageId);
+  }
+
+  /** Undefined, and nothing done, while another call of this process has the message. */
+  async #alone<Result>(topic: string, work: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.#taken.has(topic)) return undefined;
+    this.#taken.add(topic);
+    try {
+      return await work();
+    } finally {
+      this.#taken.delete(topic);
+    }
+  }
+
+  /** Opens the row and executes; undefined where another worker has it. */
+  async #begin(topic: string, request: SendRequest, how: ReplyHow): Promise<Submitted | undefined> {
+    const { lease, wakeups } = this.#parts;
+    const worker = lease.worker();
+    if (worker === undefined) throw new CodedError('unavailable', { retryAfterSeconds: 1 });
+    await this.#retryDrop(topic);
+    const row = { messageId: request.message.messageId, workerNo: worker.workerNo };
+    const begun = await how.scoped
+      .beginReply({ ...row, fingerprint: how.fingerprint })
+      .catch(async (error: unknown) => {
+        // It may be written all the same, and then nobody would ever execute it.
+        await this.#drop(topic, { scoped: how.scoped, ...row });
+        wakeups.wake(topic);
+        throw error;
+      });
+    return begun.kind === 'begun'
+      ? await this.#execute(request, how, { topic, fence: begun.fence })
+      : await how.findRepeat(begun.message);
   }
 
   /** Runs the handler under the row; undefined when another worker took the row over meanwhile and so has the reply. */
@@ -153,6 +171,13 @@ class ReplyDesk implements Replies {
     } finally {
       this.#parts.wakeups.wake(at.topic);
     }
+  }
+
+  async #retryDrop(topic: string): Promise<void> {
+    const drop = this.#drops.get(topic);
+    if (drop === undefined) return;
+    await drop.scoped.dropReply(drop);
+    this.#drops.delete(topic);
   }
 
   /** A failed reply leaves nothing behind; where the store cannot be reached, the drop is kept for later. */

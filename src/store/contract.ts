@@ -90,8 +90,8 @@ export interface ScopedStore {
   >;
   /** Stores the reply and the memory writes together. False (nothing written) when another worker has taken the row over. */
   finishReply(request: FinishReply): Promise<boolean>;
-  /** Forgets a message whose reply failed, so that a repeat runs it again. */
-  dropReply(request: { readonly messageId: MessageId; readonly fence: Fence }): Promise<void>;
+  /** Forgets a message whose reply failed, so that a repeat runs it again. Nothing changes where the row is another's by now. */
+  dropReply(request: HeldReply): Promise<void>;
 
   readonly memories: MemoryStore;
 }
@@ -324,6 +324,12 @@ export interface TurnMaterial {
   /** Of the turn, in the order in which the keys were first written. */
   readonly journal: readonly JournalEntry[];
 }
+
+/** The row of a reply that executes: under its fence or, where `beginReply` failed and may have written it, of the worker it was begun for. */
+export type HeldReply = { readonly messageId: MessageId } & (
+  | { readonly fence: Fence }
+  | { readonly workerNo: WorkerNo }
+);
 
 export interface FinishReply {
   readonly messageId: MessageId;

@@ -124,6 +124,22 @@ function describeHolders(open: OpenWorld): void {
 }
 
 function describeTakeOver(open: OpenWorld): void {
+  test('a row that was begun in doubt is dropped by the worker it was begun for, and by no other', async () => {
+    const world = await open();
+    const [worker, other] = [await world.worker(), await world.worker()];
+    const fence = await begun(world, worker);
+    await world.scoped().dropReply({ messageId, workerNo: other.workerNo });
+    expect((await begin(world, other)).kind).toBe('known');
+    await world.scoped().dropReply({ messageId, workerNo: worker.workerNo });
+    expect(await world.scoped().findMessage(messageId)).toBeUndefined();
+    expect(await finish(world, fence)).toBe(false);
+    const again = await begun(world, other);
+    await world.scoped().dropReply({ messageId, workerNo: worker.workerNo });
+    expect(await finish(world, again)).toBe(true);
+    await world.scoped().dropReply({ messageId, workerNo: other.workerNo });
+    expect(await world.scoped().findMessage(messageId)).toMatchObject({ state: 'reply' });
+  });
+
   test('the row of a dead worker is taken over with a larger fence', async () => {
     const world = await open();
     const dying = await world.worker(1_000);

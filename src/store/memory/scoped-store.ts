@@ -12,6 +12,7 @@ import type { Turn } from '../../model/turn.ts';
 import type {
   CommandResult,
   FinishReply,
+  HeldReply,
   KnownMessage,
   NewSession,
   ScopedStore,
@@ -143,19 +144,18 @@ export class ScopedMemoryStore implements ScopedStore {
     return true;
   }
 
-  async dropReply(request: { readonly messageId: MessageId; readonly fence: Fence }): Promise<void> {
+  async dropReply(request: HeldReply): Promise<void> {
     this.#open();
     this.#held(request)?.rows.messages.delete(request.messageId);
   }
 
-  /** The row of a message that is being answered under this fence. */
-  #held(request: {
-    readonly messageId: MessageId;
-    readonly fence: Fence;
-  }): { readonly rows: ScopeRecord; readonly row: MessageRow } | undefined {
+  /** The row of a message that is being answered under this fence, or for this worker. */
+  #held(request: HeldReply): { readonly rows: ScopeRecord; readonly row: MessageRow } | undefined {
     const rows = this.#rows();
     const row = rows?.messages.get(request.messageId);
-    if (rows === undefined || row?.state !== 'executing' || row.fence !== request.fence) return undefined;
+    if (rows === undefined || row?.state !== 'executing') return undefined;
+    const isHeld = 'fence' in request ? row.fence === request.fence : row.workerNo === request.workerNo;
+    if (!isHeld) return undefined;
     return { rows, row };
   }
 

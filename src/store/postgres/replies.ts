@@ -1,6 +1,6 @@
 import type { Fence, MessageId, WorkerNo } from '../../model/ids.ts';
 import type { Fingerprint } from '../../model/task-write.ts';
-import type { FinishReply, ScopedStore } from '../contract.ts';
+import type { FinishReply, HeldReply, ScopedStore } from '../contract.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { IDEMPOTENCY_STATE_NUMBERS } from '../sql/row-codec.ts';
 import type { Place } from '../sql/task-reads.ts';
@@ -117,19 +117,15 @@ function storeReply(d: Dialect, place: Place, request: FinishReply, now: number 
 }
 
 /** `ScopedStore.dropReply`. */
-export async function dropReply(
-  context: PostgresContext,
-  place: Place,
-  held: { readonly messageId: MessageId; readonly fence: Fence },
-): Promise<void> {
+export async function dropReply(context: PostgresContext, place: Place, held: HeldReply): Promise<void> {
   const p = new Parameters();
   const text = `delete from ${context.d.table('idempotency')} i where ${isHeld(p, place, held)}`;
   await context.database.write([{ text, values: p.values }], { repeatable: true });
 }
 
-function isHeld(p: Parameters, place: Place, held: { readonly messageId: MessageId; readonly fence: Fence }): string {
+function isHeld(p: Parameters, place: Place, held: HeldReply): string {
   return `i.agent = ${p.add(place.agent)} and i.scope = ${p.add(place.scope)} and i.message_id = ${p.add(held.messageId)}
-      and i.state = ${EXECUTING} and i.fence = ${p.add(held.fence)}`;
+      and i.state = ${EXECUTING} and ${'fence' in held ? `i.fence = ${p.add(held.fence)}` : `i.worker_no = ${p.add(held.workerNo)}`}`;
 }
 
 function isAnsweredHere(d: Dialect, p: Parameters, place: Place, messageId: MessageId): string {

@@ -1,7 +1,7 @@
 import { type Instant, instant } from '../../base/clock.ts';
 import type { Fence, MessageId, WorkerNo } from '../../model/ids.ts';
 import type { Fingerprint } from '../../model/task-write.ts';
-import type { FinishReply, KnownMessage } from '../contract.ts';
+import type { FinishReply, HeldReply, KnownMessage } from '../contract.ts';
 import { IDEMPOTENCY_STATE_NUMBERS } from '../sql/row-codec.ts';
 import type { Place } from '../sql/task-reads.ts';
 import type { Connection } from './connection.ts';
@@ -60,12 +60,14 @@ export function finishReply(tx: Connection, place: Place, request: FinishReply, 
   return finished;
 }
 
+const FORGET_OF_WORKER = `
+  update idempotency
+  set state = ${REPLY}, reply = '', expires_at = ?5, worker_no = null
+  where agent = ?1 and scope = ?2 and message_id = ?3 and state = ${EXECUTING} and worker_no = ?4`;
+
 /** An expired reply is as good as no row, and keeps the fence. */
-export function dropReply(
-  tx: Connection,
-  place: Place,
-  request: { readonly messageId: MessageId; readonly fence: Fence },
-  now: Instant,
-): void {
-  tx.run(FINISH, place.agent, place.scope, request.messageId, request.fence, '', now);
+export function dropReply(tx: Connection, place: Place, request: HeldReply, now: Instant): void {
+  const key = [place.agent, place.scope, request.messageId] as const;
+  if ('fence' in request) tx.run(FINISH, ...key, request.fence, '', now);
+  else tx.run(FORGET_OF_WORKER, ...key, request.workerNo, now);
 }

@@ -3,7 +3,6 @@ import type {
   AgentName,
   ArtifactId,
   ContextId,
-  Fence,
   MessageId,
   Seq,
   SessionNo,
@@ -22,6 +21,7 @@ import type { Turn } from '../../model/turn.ts';
 import type {
   CommandResult,
   FinishReply,
+  HeldReply,
   KnownMessage,
   NewSession,
   ScopedStore,
@@ -160,7 +160,7 @@ export class SqliteScopedStore implements ScopedStore {
     return this.#access.write(bytes, (tx, now) => finishReply(tx, this.#place, request, now));
   }
 
-  dropReply(request: { readonly messageId: MessageId; readonly fence: Fence }): Promise<void> {
+  dropReply(request: HeldReply): Promise<void> {
     return this.#access.write(WRITE_BYTES, (tx, now) => dropReply(tx, this.#place, request, now));
   }
 
