@@ -31,7 +31,7 @@ export interface HistoryReport {
 const NODES_MAX = 4;
 const ACTIONS = 70;
 /** Everything that can still be due after the last fault lies within this, many times over. */
-const HEALING_MS = 600_000;
+const HEALING_MS = 1_000_000;
 /** After this, whatever a dead process held is anybody's, and every healthy one has its lease again. */
 const LEASES_ARE_OVER_MS = 60_000;
 
@@ -139,7 +139,7 @@ class History {
   #submit(): void {
     const agent = pick(this.#random, ['plain', 'plain', 'queueing', 'once']);
     const isNote = this.#random.fraction() < 0.12;
-    const text = scriptText(randomScript(this.#random));
+    const text = isNote ? pick(this.#random, ['50', '3000']) : scriptText(randomScript(this.#random));
     const contexts =
       this.#random.fraction() < 0.3 ? { contextId: `context-${below(this.#random, 3)}` as ContextId } : {};
     const sent: SentMessage = {
@@ -148,7 +148,7 @@ class History {
       // A few ids for all, so that callers of two scopes use the same.
       messageId: (isNote ? this.#id('note') : this.#id('message')) as MessageId,
       skill: isNote ? 'note' : 'default',
-      contents: [[{ kind: 'text', text }], [{ kind: 'text', text: `not ${text}` }]],
+      contents: [[{ kind: 'text', text }], [{ kind: 'text', text: `0${text}` }]],
       ...contexts,
     };
     this.#atSomeNode((node) => this.#clients.send(node, sent));
@@ -205,7 +205,9 @@ class History {
   #disturb(): void {
     const choice = this.#random.fraction();
     const alive = this.#nodes.filter(({ state }) => state === 'up' || state === 'starting');
-    const node = alive.length === 0 ? undefined : pick(this.#random, alive);
+    const busy = alive.filter(({ isBusy }) => isBusy);
+    const struck = busy.length > 0 && this.#random.fraction() < 0.7 ? busy : alive;
+    const node = struck.length === 0 ? undefined : pick(this.#random, struck);
     if (node === undefined || (choice < 0.25 && alive.length < NODES_MAX)) this.#startNode();
     else if (choice < 0.45) this.#fault('killed', node, () => node.kill());
     else if (choice < 0.55) this.#fault('drained', node, () => node.drain(pick(this.#random, [0, 500, 4_000])));

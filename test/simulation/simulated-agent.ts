@@ -35,9 +35,9 @@ export function simulatedAgents(outside: Outside): readonly Agent[] {
       skills: {
         default: skill({ description: 'Runs a script.', run: (turn) => runScript(outside, turn) }),
         note: reply({
-          description: 'Answers at once.',
+          description: 'Answers after so many milliseconds.',
           run: async (turn) => {
-            await outside.clock.sleep(50, turn.signal);
+            await outside.clock.sleep(Number(turn.text), turn.signal);
             return `note ${outside.ledger.replied()}`;
           },
         }),

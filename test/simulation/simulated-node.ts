@@ -17,7 +17,7 @@ import { ProcessClock, type SimulationClock } from './simulation-clock.ts';
 
 /** Short times, so that every limit is met within a history. Idle and queued runs must never come near theirs. */
 export const simulatedConfig: RuntimeConfig = {
-  times: { cancelGraceMs: 2_000, idleMaxMs: 45_000, totalMaxMs: 0, interruptedMaxMs: 25_000, queuedMaxMs: 120_000 },
+  times: { cancelGraceMs: 2_000, idleMaxMs: 45_000, totalMaxMs: 0, interruptedMaxMs: 25_000, queuedMaxMs: 1_000_000 },
   concurrency: 4,
   leaseMs: 8_000,
   sweepMs: 2_000,
@@ -80,6 +80,10 @@ export class SimulatedNode {
     return (this.state === 'up' || this.state === 'starting') && this.clock.state === 'running';
   }
 
+  get isBusy(): boolean {
+    return (this.#system?.engine.held().length ?? 0) > 0;
+  }
+
   get runtime(): Runtime {
     if (this.#system === undefined) throw new Error(`${this.name} has no runtime yet`);
     return this.#system.runtime;
@@ -100,7 +104,7 @@ export class SimulatedNode {
   }
 
   thaw(): void {
-    this.clock.thaw();
+    this.clock.thaw(this.#world.random);
   }
 
   /** SIGTERM, with `graceMs` for what runs. */

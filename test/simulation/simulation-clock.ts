@@ -1,4 +1,5 @@
 import { type Clock, type Instant, instant } from '../../src/base/clock.ts';
+import type { Random } from '../../src/base/random.ts';
 
 /** 2026-01-01T00:00:00Z, a moment that reads well in a failure. */
 const START_MS = 1_767_225_600_000;
@@ -111,6 +112,11 @@ function isBefore(a: Sleeper, b: Sleeper): boolean {
   return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }
 
+function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[] {
+  const places = items.map((item) => ({ item, place: random.fraction() }));
+  return places.sort((a, b) => a.place - b.place).map(({ item }) => item);
+}
+
 /** Nothing here waits for anything but promises, so all of it has run when the event loop comes round. */
 function comeToRest(): Promise<void> {
   return new Promise((resolve) => {
@@ -183,11 +189,11 @@ export class ProcessClock implements Clock {
     if (this.#state === 'running') this.#state = 'frozen';
   }
 
-  /** What came in meanwhile is dealt with one after the other. */
-  thaw(): void {
+  /** What came in meanwhile is dealt with one after the other: timers, answers and requests, in no order of theirs. */
+  thaw(random: Random): void {
     if (this.#state !== 'frozen') return;
     this.#state = 'running';
-    const held = this.#held;
+    const held = shuffled(this.#held, random);
     this.#held = [];
     for (const go of held) this.#world.after(0, () => this.whenRunning(go));
   }
