@@ -38,6 +38,19 @@ describe('content types', () => {
     },
   );
 
+  test('a packed body is refused as such, and one that says it is not packed is read', () => {
+    const coded = (encoding: string) => {
+      const given = request('{}');
+      return { ...given, headers: { ...given.headers, 'content-encoding': encoding } };
+    };
+    const [code, message] = codeOf(() => readJson(coded('gzip')));
+    expect([code, message]).toEqual([
+      'unsupported_media_type',
+      'Content-Encoding was "gzip". Send the body without one.',
+    ]);
+    expect(readJson(coded('Identity'))).toEqual({});
+  });
+
   test('no body needs none', () => {
     expect(readJson(wholeRequest({ path: '/', method: 'POST' }))).toBeUndefined();
   });

@@ -26,8 +26,14 @@ export function readJson(request: HttpRequest): unknown {
   }
 }
 
-/** Both JSON types are taken, with any charset that is UTF-8. */
+/** Both JSON types are taken, with any charset that is UTF-8, as they are: nothing here unpacks a body. */
 export function checkContentType(request: HttpRequest): void {
+  const encoding = request.headers['content-encoding']?.trim() ?? '';
+  if (encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    throw new CodedError('unsupported_media_type', {
+      message: `Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}. Send the body without one.`,
+    });
+  }
   const header = request.headers['content-type'];
   const charset = /;\s*charset="?([^";]+)"?/i.exec(header ?? '')?.[1];
   const isUtf8 = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset.trim());
