@@ -320,7 +320,7 @@ describe('a call with what no type allows', () => {
         .catch(note);
       await turn.sleep('soon' as never).catch(note);
     });
-    expect(caught).toEqual(['TypeError', 'RangeError']);
+    expect(caught).toEqual(['AgentCodeError', 'RangeError']);
     expect(await world.state()).toBe('completed');
   });
 });
