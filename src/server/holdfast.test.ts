@@ -220,6 +220,23 @@ test('without authentication only this machine may call', async () => {
   for (const address of ['10.0.0.1', '::ffff:10.0.0.1', '1127.0.0.1', '127.0.0.1.evil.example', '2001:db8::1']) {
     await expect(from(address)).rejects.toMatchObject({ code: 'unauthenticated' });
   }
+  const naming = (headers: Record<string, string>) =>
+    noAuthentication({
+      publicUrl: 'https://agents.example/base',
+      allowsOrigin: (origin) => origin === 'https://app.example',
+    }).authenticate({ remoteAddress: '127.0.0.1', header: (name) => headers[name] });
+  for (const host of ['localhost:4000', '127.0.0.1', '[::1]:4000', 'agents.example']) {
+    expect((await naming({ host })).scope, host).toBe('anonymous');
+  }
+  for (const host of ['evil.example', 'localhost.evil.example:4000', '127.0.0.1.evil.example']) {
+    await expect(naming({ host }), host).rejects.toMatchObject({ code: 'unauthenticated' });
+  }
+  for (const origin of ['http://localhost:3000', 'https://app.example']) {
+    expect((await naming({ origin })).scope, origin).toBe('anonymous');
+  }
+  for (const origin of ['https://evil.example', 'null']) {
+    await expect(naming({ origin }), origin).rejects.toMatchObject({ code: 'unauthenticated' });
+  }
   const open = noAuthentication({ allowAnonymous: true });
   expect((await open.authenticate({ header: () => undefined, remoteAddress: '10.0.0.1' })).scope).toBe('anonymous');
 });

@@ -6,6 +6,7 @@ import { CodedError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { createIdSource } from '../base/unique-id.ts';
+import { allowsOrigin } from '../bindings/http/cors.ts';
 import type { HttpBinding } from '../bindings/http/exchange.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { Authenticator } from '../operations/authenticator.ts';
@@ -121,7 +122,7 @@ async function start(
       config,
       metrics,
       runtime: system.runtime,
-      authenticator: options.auth ?? noAuthentication({ allowAnonymous: config.allowAnonymous }),
+      authenticator: options.auth ?? noAuthenticationOf(config),
       permits: options.permits ?? permitsEverything,
     },
     opened,
@@ -153,4 +154,12 @@ function placeOf(options: HoldfastOptions, config: Config): ListenPlace {
     port: options.port ?? config.port ?? PORT_DEFAULT,
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };
+}
+
+function noAuthenticationOf({ allowAnonymous, publicUrl, cors }: Config): Authenticator {
+  return noAuthentication({
+    allowAnonymous,
+    allowsOrigin: (origin) => allowsOrigin(cors, origin),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  });
 }

@@ -22,7 +22,7 @@ export function withCors(binding: HttpBinding, origins: CorsOrigins): HttpBindin
     const { origin } = request.headers;
     const response = await binding(request);
     const vary = { vary: 'Origin' };
-    if (origin === undefined || !isAllowed(origin, origins)) return withHeaders(response, vary);
+    if (origin === undefined || !allowsOrigin(origins, origin)) return withHeaders(response, vary);
     return withHeaders(response, {
       ...vary,
       'access-control-allow-origin': origin,
@@ -32,8 +32,9 @@ export function withCors(binding: HttpBinding, origins: CorsOrigins): HttpBindin
   };
 }
 
-function isAllowed(origin: string, origins: Exclude<CorsOrigins, 'none'>): boolean {
-  if (origins === 'any') return true;
+/** Whether pages of this origin may call. */
+export function allowsOrigin(origins: CorsOrigins, origin: string): boolean {
+  if (origins === 'any' || origins === 'none') return origins === 'any';
   return origins === 'localhost' ? LOCAL_ORIGIN.test(origin) : origins.includes(origin);
 }
 
