@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    setupFiles: ['test/support/property-seed.ts'],
     projects: [
       {
         extends: true,
@@ -19,7 +20,8 @@ export default defineConfig({
           name: 'fast',
           include: ['src/**/*.test.ts', 'agents/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: fullTests,
-          testTimeout: 20_000,
+          testTimeout: 40_000,
+          hookTimeout: 40_000,
         },
       },
       {
@@ -28,7 +30,7 @@ export default defineConfig({
           name: 'full',
           include: fullTests,
           globalSetup: ['test/support/postgres-setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 90_000,
           hookTimeout: 60_000,
         },
       },

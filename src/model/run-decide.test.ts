@@ -90,13 +90,13 @@ describe('the end of a run', () => {
   });
 
   test('a failure of an agent that retries runs again, later each time, and not for ever', () => {
-    for (let crashes = 0; crashes < viewPolicy.crashesMax; crashes += 1) {
-      const write = decideSettle(working({ turn: { crashes } }), failed(true), facts);
+    for (let attempts = 1; attempts <= viewPolicy.crashesMax; attempts += 1) {
+      const write = decideSettle(working({ turn: { attempts } }), failed(true), facts);
       expect(kindsOf(write.events)).toEqual(['run-settled']);
-      expect(write.runs?.[1]).toMatchObject({ run: { attempt: 2, delayMs: crashBackoffMs(crashes + 1) } });
-      expect(write.turns).toEqual([{ kind: 'charge-crash', turnNo: 1 }]);
+      expect(write.runs?.[1]).toMatchObject({ run: { delayMs: crashBackoffMs(attempts) } });
+      expect(write.turns, 'an error is no crash').toEqual([]);
     }
-    const last = decideSettle(working({ turn: { crashes: viewPolicy.crashesMax } }), failed(true), facts);
+    const last = decideSettle(working({ turn: { attempts: viewPolicy.crashesMax + 1 } }), failed(true), facts);
     expect(kindsOf(last.events)).toEqual(['run-settled', 'status failed']);
   });
 

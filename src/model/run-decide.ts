@@ -107,14 +107,14 @@ function nextTurn(view: TaskView, { message }: Succeeded, facts: RunFacts): Task
   };
 }
 
+/**
+ * An error of the handler, where the agent says `onError: 'retry'`, runs the turn again while it has had few runs. It is
+ * no crash: only a lost worker charges one, and two of those would make the turn run alone.
+ */
 function fail(view: TaskView, ending: Extract<Ending, { kind: 'failed' }>, facts: RunFacts): TaskWrite {
-  const { crashes } = view.turn;
-  if (ending.retry && crashes < facts.policy.crashesMax) {
-    return requeue(
-      view,
-      { outcome: 'failed', reason: ending.reason, delayMs: crashBackoffMs(crashes + 1), charge: true },
-      facts,
-    );
+  const { attempts } = view.turn;
+  if (ending.retry && attempts <= facts.policy.crashesMax) {
+    return requeue(view, { outcome: 'failed', reason: ending.reason, delayMs: crashBackoffMs(attempts) }, facts);
   }
   return endTask(view, {
     state: 'failed',

@@ -184,7 +184,7 @@ describe('what a handler returns or throws', () => {
     expect((await lastStatus(await ended(() => authRequired('Sign in.')))).state).toBe('auth-required');
   });
 
-  test('onError: retry runs the turn again, and charges it', async () => {
+  test('onError: retry runs the turn again, and charges no crash', async () => {
     let runs = 0;
     const world = await ended(
       () => {
@@ -196,7 +196,7 @@ describe('what a handler returns or throws', () => {
     );
     for (let round = 0; round < 5; round += 1) await world.advance('30s');
     expect(await world.artifactText('result')).toBe('ok');
-    expect((await world.view()).turn).toMatchObject({ attempts: 3, crashes: 2 });
+    expect((await world.view()).turn).toMatchObject({ attempts: 3, crashes: 0 });
   });
 
   test('an input that the skill refuses at execution rejects the task', async () => {
