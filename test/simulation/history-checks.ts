@@ -34,6 +34,7 @@ export async function checkHistory(
       checkTranscripts(world, each);
     });
   }
+  checkSessions(ended);
   checkMessages(history.clients, ended);
   checkFollowers(history.clients, ended);
   checkLeaks(world, history.nodes);
@@ -130,12 +131,24 @@ function checkTranscripts({ ledger }: World, { log, task }: Ended): void {
     const attempt = started.get(event.runId)?.attempt ?? 0;
     const messageId = messages.get(event.turnNo);
     if (task.state === 'canceled') continue;
-    const said = messageId === undefined ? undefined : ledger.textOf({ messageId, attempt });
+    const said = messageId === undefined ? undefined : ledger.textOf({ taskId: task.id, messageId, attempt });
     const artifact = artifacts.find(({ header, turnNo }) => header.name === 'out' && turnNo === event.turnNo);
     const kept = textOf(artifact?.parts ?? []).replaceAll('\n', '');
     assert(kept === said, `turn ${event.turnNo} kept "${kept}" of "${said}"`);
     assert(artifact?.closedSeq !== undefined, `the artifact of turn ${event.turnNo} is closed`);
   }
+}
+
+/** A context is one session in its agent and scope, and another everywhere else. */
+function checkSessions(ended: readonly Ended[]): void {
+  const sessions = new Map<string, string>();
+  for (const { task } of ended) {
+    const context = `${task.agent}/${task.scope}/${task.contextId}`;
+    const session = `${task.sessionNo}/${task.threadId}`;
+    assert((sessions.get(context) ?? session) === session, `context ${context} has two sessions`);
+    sessions.set(context, session);
+  }
+  assert(new Set(sessions.values()).size === sessions.size, 'a session belongs to one context');
 }
 
 /** Every message that was acknowledged is in the log it went to, once; none is in two. */

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { type Clock, type Instant, instant } from '../../src/base/clock.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import type { StoredEvent } from '../../src/model/event.ts';
 import type { ContextId, MessageId, Seq, TaskId, TaskNo } from '../../src/model/ids.ts';
 import type { Part } from '../../src/model/message.ts';
+import type { Caller } from '../../src/model/scope.ts';
 import { isTerminal } from '../../src/model/task.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { checkView } from '../../src/testing/task-invariants.ts';
@@ -63,6 +65,7 @@ class History {
   #world!: World;
   #clients!: Clients;
   #ids = 0;
+  #storeSkewMs = 0;
 
   constructor({ seed, actions = ACTIONS }: HistoryOptions, trace: string[]) {
     this.#seed = seed;
@@ -72,8 +75,14 @@ class History {
   }
 
   async run(): Promise<HistoryReport> {
-    const store = await openMemoryStore({ clock: storeClock(this.#clock), random: this.#random });
+    const storeNow = (): Instant => instant(this.#clock.now() + this.#storeSkewMs);
+    const store = await openMemoryStore({ clock: storeClock(this.#clock, storeNow), random: this.#random });
     this.#world = {
+      config: {
+        totalMaxMs: pick(this.#random, [0, 0, 0, 40_000]),
+        concurrency: pick(this.#random, [1, 4, 4]),
+        wakeups: pick(this.#random, ['on', 'on', 'on', 'off'] as const),
+      },
       clock: this.#clock,
       store,
       random: this.#random,
@@ -101,6 +110,7 @@ class History {
         ...this.#faults,
         ...countEvents(logs),
         tasks: logs.length,
+        wakes: this.#clock.wakes,
       },
     };
   }
@@ -133,6 +143,8 @@ class History {
     else if (choice < 0.69) this.#atSomeNode((node) => this.#clients.resume(node, pick(this.#random, known)));
     else if (choice < 0.8) this.#follow(pick(this.#random, known));
     else if (choice < 0.83) this.#leave();
+    else if (choice < 0.845) await this.#pass(pick(this.#random, [10_000, 30_000]));
+    else if (choice < 0.86) this.#setClock();
     else this.#disturb();
   }
 
@@ -142,17 +154,27 @@ class History {
     const text = isNote ? pick(this.#random, ['50', '3000']) : scriptText(randomScript(this.#random));
     const contexts =
       this.#random.fraction() < 0.3 ? { contextId: `context-${below(this.#random, 3)}` as ContextId } : {};
+    const caller = callerOf(pick(this.#random, ['ann', 'bob']));
     const sent: SentMessage = {
       agent,
-      caller: callerOf(pick(this.#random, ['ann', 'bob'])),
-      // A few ids for all, so that callers of two scopes use the same.
-      messageId: (isNote ? this.#id('note') : this.#id('message')) as MessageId,
+      caller,
+      messageId: this.#freshId(isNote ? 'note' : 'message', agent, caller),
       skill: isNote ? 'note' : 'default',
       contents: [[{ kind: 'text', text }], [{ kind: 'text', text: `0${text}` }]],
       ...contexts,
     };
     this.#atSomeNode((node) => this.#clients.send(node, sent));
     if (this.#random.fraction() < 0.2) this.#again(sent);
+  }
+
+  /** An id that is new to this agent and scope; now and then another's, whose message is none of theirs. */
+  #freshId(stem: string, agent: string, caller: Caller): MessageId {
+    const { sent } = this.#clients;
+    const other = sent.length > 0 && this.#random.fraction() < 0.15 ? pick(this.#random, sent).messageId : undefined;
+    const isOurs = sent.some(
+      (known) => known.messageId === other && known.agent === agent && known.caller.scope === caller.scope,
+    );
+    return other === undefined || isOurs ? (this.#id(stem) as MessageId) : other;
   }
 
   /** The same message once more, or several times at once, at any node; now and then with other content. */
@@ -193,7 +215,8 @@ class History {
   #follow(task: KnownTask): void {
     const { followers } = this.#clients;
     const before = followers.filter((follower) => follower.task.taskId === task.taskId);
-    const after = before.length > 0 && this.#random.fraction() < 0.5 ? pick(this.#random, before).place : 0;
+    const known = before.length > 0 && this.#random.fraction() < 0.6 ? pick(this.#random, before).place : 0;
+    const after = this.#random.fraction() < 0.5 ? known : below(this.#random, known + 1);
     this.#atSomeNode((node) => this.#clients.follow(node, task, after as Seq));
   }
 
@@ -224,6 +247,15 @@ class History {
   #blow(node: SimulatedNode, weather: { readonly failing: number; readonly latencyMs: number }): void {
     this.#fault('storms', node, () => Object.assign(node.weather, weather));
     this.#clock.after(pick(this.#random, [500, 3_000, 10_000]), () => Object.assign(node.weather, fairWeather));
+  }
+
+  /** A corrected wall clock, of the database or of a process; nobody may take it for time that passed. */
+  #setClock(): void {
+    const stepMs = pick(this.#random, [-4_000, -500, 500, 4_000, 9_000]);
+    this.#world.trace(`-- a clock is set by ${stepMs}`);
+    this.#faults.clocks = (this.#faults.clocks ?? 0) + 1;
+    if (this.#random.fraction() < 0.5) this.#storeSkewMs += stepMs;
+    else pick(this.#random, this.#nodes).clock.setSkew(stepMs);
   }
 
   #fault(name: string, node: SimulatedNode, work: () => void): void {
@@ -310,6 +342,6 @@ function countEvents(logs: readonly (readonly StoredEvent[])[]): Readonly<Record
   return counts;
 }
 
-function storeClock(world: SimulationClock) {
-  return { now: () => world.now(), monotonicMs: () => world.elapsedMs, sleep: (ms: number) => world.sleep(ms) };
+function storeClock(world: SimulationClock, now: () => Instant): Clock {
+  return { now, monotonicMs: () => world.elapsedMs, sleep: (ms) => world.sleep(ms) };
 }

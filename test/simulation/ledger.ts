@@ -8,6 +8,13 @@ export interface StepCall {
   readonly idempotencyKey: string;
 }
 
+/** Names one run; `attempt` counts within the turn that its message began. */
+export interface RunPlace {
+  readonly taskId: string;
+  readonly messageId: string;
+  readonly attempt: number;
+}
+
 /**
  * The outside world of a history: what the handlers did there, and what the store took of it. A step whose result was
  * recorded is paid for; a later run must not pay again.
@@ -81,12 +88,12 @@ export class Ledger {
   }
 
   /** What a handler wrote into its artifact from the top to its end. */
-  wrote(run: { readonly messageId: string; readonly attempt: number }, text: string): void {
-    this.#texts.set(`${run.messageId}/${run.attempt}`, text);
+  wrote(run: RunPlace, text: string): void {
+    this.#texts.set(JSON.stringify(run), text);
   }
 
-  textOf(run: { readonly messageId: string; readonly attempt: number }): string | undefined {
-    return this.#texts.get(`${run.messageId}/${run.attempt}`);
+  textOf(run: RunPlace): string | undefined {
+    return this.#texts.get(JSON.stringify(run));
   }
 
   /** How often the reply skill has run. */

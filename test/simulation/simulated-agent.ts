@@ -51,7 +51,8 @@ async function runScript(outside: Outside, turn: TaskTurn<string>) {
   const out = new Transcript(turn.artifact('out'));
   for (const op of ops) await runOp(outside, turn, op, out);
   await out.say('end');
-  outside.ledger.wrote({ messageId: turn.message.messageId, attempt: turn.attempt }, out.text);
+  const { taskId, attempt, message } = turn;
+  outside.ledger.wrote({ taskId, messageId: message.messageId, attempt }, out.text);
   return ending(end);
 }
 

@@ -29,7 +29,15 @@ export const simulatedConfig: RuntimeConfig = {
   showErrors: false,
 };
 
+/** What differs from one history to the next. */
+export interface HistoryConfig {
+  readonly totalMaxMs: number;
+  readonly concurrency: number;
+  readonly wakeups: 'on' | 'off';
+}
+
 export interface World {
+  readonly config: HistoryConfig;
   readonly clock: SimulationClock;
   readonly store: SystemStore;
   readonly random: Random;
@@ -138,7 +146,8 @@ export class SimulatedNode {
       random,
       newId: createIdSource({ clock, random, pool: 1_000 }),
       log: this.#logger({}),
-      config: simulatedConfig,
+      config: configOf(this.#world.config),
+      wakeups: this.#world.config.wakeups,
       secrets: createSecrets(new Uint8Array(32).fill(7), random),
     });
   }
@@ -165,6 +174,10 @@ export class SimulatedNode {
       child: (fields) => this.#logger({ ...inherited, ...fields }),
     };
   }
+}
+
+function configOf({ totalMaxMs, concurrency }: HistoryConfig): RuntimeConfig {
+  return { ...simulatedConfig, concurrency, times: { ...simulatedConfig.times, totalMaxMs } };
 }
 
 const BROKEN = ['AssertionError', 'TypeError', 'RangeError', 'ReferenceError', 'Error'];

@@ -4,6 +4,9 @@ import type { Random } from '../../src/base/random.ts';
 /** 2026-01-01T00:00:00Z, a moment that reads well in a failure. */
 const START_MS = 1_767_225_600_000;
 
+/** A history takes a few thousand; one that takes so many goes round in a circle. */
+const WAKES_MAX = 300_000;
+
 interface Sleeper {
   readonly dueMs: number;
   readonly order: number;
@@ -19,6 +22,7 @@ export class SimulationClock {
   #nowMs = 0;
   #order = 0;
   #sleeping = 0;
+  #wakes = 0;
   /** A binary heap: the next to wake is the first. */
   readonly #heap: Sleeper[] = [];
 
@@ -30,6 +34,10 @@ export class SimulationClock {
   /** Milliseconds since the history began. */
   get elapsedMs(): number {
     return this.#nowMs;
+  }
+
+  get wakes(): number {
+    return this.#wakes;
   }
 
   /** Sleeps in hand. */
@@ -67,6 +75,8 @@ export class SimulationClock {
       next.isGone = true;
       this.#sleeping -= 1;
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      this.#wakes += 1;
+      if (this.#wakes > WAKES_MAX) throw new Error(`${WAKES_MAX} wakes, and no end in sight`);
       next.wake();
       await comeToRest();
     }
@@ -134,7 +144,7 @@ export type ProcessState = 'running' | 'frozen' | 'dead';
 export class ProcessClock implements Clock {
   readonly #world: SimulationClock;
   /** How far the machine's wall clock is off. */
-  readonly #skewMs: number;
+  #skewMs: number;
   #state: ProcessState = 'running';
   #held: (() => void)[] = [];
 
@@ -173,6 +183,11 @@ export class ProcessClock implements Clock {
       );
       signal.addEventListener('abort', abort, { once: true });
     });
+  }
+
+  /** Somebody sets the machine's wall clock. */
+  setSkew(skewMs: number): void {
+    this.#skewMs = skewMs;
   }
 
   /** Resolves while the process runs: at once, when it is thawed, or never. */
