@@ -23,8 +23,8 @@ async function crash(store: CrashStore, count: number): Promise<void> {
 
 test(
   'nothing is lost, doubled or stuck when a server on SQLite dies at its n-th write',
-  () => crash(sqliteCrashStore, 24),
+  () => crash(sqliteCrashStore, 16),
   180_000,
 );
 
-test('nor on PostgreSQL', () => crash(postgresCrashStore(databaseUrl()), 6), 180_000);
+test('nor on PostgreSQL', () => crash(postgresCrashStore(databaseUrl()), 4), 400_000);
