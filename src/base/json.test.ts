@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson, isJsonObject, type Json, jsonDepth } from './json.ts';
+import { canonicalJson, isJsonObject, type Json, jsonShape } from './json.ts';
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
@@ -23,7 +23,7 @@ function reversed(value: Json): Json {
 test('the depth of a text is the depth of the value it stands for', () => {
   fc.assert(
     fc.property(json, fc.constantFrom(0, 2), (value, indent) => {
-      expect(jsonDepth(JSON.stringify(value, null, indent))).toBe(depthOf(value));
+      expect(jsonShape(JSON.stringify(value, null, indent)).depth).toBe(depthOf(value));
     }),
     { numRuns: 500 },
   );
@@ -41,11 +41,11 @@ test.each([
   ['"never closed [[', 0],
   ['', 0],
 ])('%j is %i deep', (text, depth) => {
-  expect(jsonDepth(text)).toBe(depth);
+  expect(jsonShape(text).depth).toBe(depth);
 });
 
 test('brackets without end cost no stack', () => {
-  expect(jsonDepth('['.repeat(2_000_000))).toBe(2_000_000);
+  expect(jsonShape('['.repeat(2_000_000)).depth).toBe(2_000_000);
 });
 
 test('equal values have one canonical text, whatever the order of their keys', () => {
@@ -68,4 +68,13 @@ test('values that differ have canonical texts that differ', () => {
   );
   expect(canonicalJson({ a: [1, 2] })).not.toBe(canonicalJson({ a: [2, 1] }));
   expect(canonicalJson({ b: 1, a: null })).toBe('{"a":null,"b":1}');
+});
+
+test.each([
+  ['[1,2,3]', 3],
+  ['{"a":1,"b":[1,2]}', 3],
+  ['"a,b,c"', 1],
+  ['{}', 1],
+] as const)('%s holds about %i values', (text, values) => {
+  expect(jsonShape(text).values).toBe(values);
 });

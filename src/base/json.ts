@@ -14,20 +14,28 @@ export function canonicalJson(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`).join(',')}}`;
 }
 
+/** How deep the arrays and objects of a JSON text are nested, and about how many values it holds. */
+export interface JsonShape {
+  readonly depth: number;
+  readonly values: number;
+}
+
 /**
- * The deepest nesting of arrays and objects in a JSON text, found without parsing it.
- * A parser that recurses could be made to overflow by 20,000 brackets; this cannot.
+ * The shape of a JSON text, found without parsing it. A parser that recurses could be made to overflow by 20,000
+ * brackets, and a loop be held for seconds by a million keys; this cannot.
  */
-export function jsonDepth(text: string): number {
+export function jsonShape(text: string): JsonShape {
   let depth = 0;
   let deepest = 0;
+  let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
     if (char === 0x22) at = endOfString(text, at);
     else if (char === 0x5b || char === 0x7b) deepest = Math.max(deepest, ++depth);
     else if (char === 0x5d || char === 0x7d) depth -= 1;
+    else if (char === 0x2c) values += 1;
   }
-  return deepest;
+  return { depth: deepest, values };
 }
 
 function endOfString(text: string, start: number): number {

@@ -3,6 +3,7 @@ export const limits = {
   requestBytesMax: 16 * 1024 * 1024, // an 8 MiB part in base64 and its neighbours; larger files go by URL
   partBytesMax: 8 * 1024 * 1024, // decoded bytes of one raw part
   jsonDepthMax: 64, // real documents stay below 20; a stack is not a caller's to spend
+  jsonValuesMax: 100_000, // members and elements of one body; more hold the loop of everybody for seconds
   partsMax: 256, // parts of one message or artifact update
   idCharsMax: 256, // ids that a client chooses
   pageItemsMax: 100, // A2A caps ListTasks at 100

@@ -69,6 +69,7 @@ export class RunExecution {
   readonly #lost = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
   #isDecided = false;
+  #endReason: unknown = abortReasons.ended;
   #isCanceled = false;
   #material: TurnMaterial | undefined;
   #emitter: Emitter | undefined;
@@ -115,7 +116,7 @@ export class RunExecution {
       this.#log.error('run could not be settled; its deadline will end it', { error });
     } finally {
       this.#phase.end();
-      this.#fire(abortReasons.ended);
+      this.#fire(this.#endReason);
     }
   }
 
@@ -229,8 +230,10 @@ export class RunExecution {
     this.#isCanceled = verdict.kind === 'canceled';
     if (verdict.kind === 'drained') this.#phase.drain();
     else this.#phase.end();
+    this.#endReason = reasonOf(verdict.kind);
+    // An end that nobody need be told of is written first: what an agent's listener does must not come before it.
     if (ENDS_AT_ONCE.includes(verdict.kind)) this.#emitter?.hold();
-    this.#fire(reasonOf(verdict.kind));
+    else this.#fire(this.#endReason);
     this.#verdict.resolve(verdict);
   }
 

@@ -265,7 +265,7 @@ describe('slots', () => {
     expect(world.process.engine.freeSlots()).toBe(10);
   });
 
-  test('a run that crashed twice is exclusive', async () => {
+  test('a run that crashed twice is exclusive for a while, not for as long as it takes', async () => {
     const world = await begun((turn) => aborted(turn.signal));
     expect(world.process.engine.exclusive).toBe(false);
     for (let crash = 0; crash < 2; crash += 1) {
@@ -274,6 +274,10 @@ describe('slots', () => {
     }
     expect((await world.view()).turn.crashes).toBe(2);
     expect(world.process.engine.exclusive).toBe(true);
+    const freed = world.process.engine.nextFree(new AbortController().signal);
+    await world.advance('31s');
+    await freed;
+    expect(world.process.engine.exclusive).toBe(false);
   });
 });
 

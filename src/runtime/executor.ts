@@ -1,11 +1,14 @@
+import { OVER } from '../base/abort-over.ts';
 import type { Instant } from '../base/clock.ts';
 import type { TaskNo } from '../model/ids.ts';
 import type { Grant, TurnMaterial } from '../store/contract.ts';
 import { RunExecution } from './execution.ts';
 import type { Engine, RuntimeParts } from './ports.ts';
 
-/** Lost workers after which a run executes alone, so that what kills processes takes no other run along. */
+/** Lost workers after which a run begins alone, so that what kills processes takes no other run along. */
 const CRASHES_ALONE = 2;
+/** How long it stays alone. What killed its process twice mostly does so soon; a run of hours must not hold up everybody. */
+const ALONE_MS = 30_000;
 
 /** The lease engine: executes granted runs in this process. */
 export function createEngine(parts: RuntimeParts): Engine {
@@ -21,6 +24,8 @@ class LocalEngine implements Engine {
   readonly #parts: RuntimeParts;
   readonly #occupied = new Set<RunExecution>();
   readonly #held = new Map<TaskNo, RunExecution>();
+  /** Runs that are alone for now, with what ends it. */
+  readonly #alone = new Map<RunExecution, AbortController>();
   readonly #slotWatchers = new Set<() => void>();
   readonly #emptyWatchers = new Set<() => void>();
   #isDrained = false;
@@ -30,8 +35,7 @@ class LocalEngine implements Engine {
   }
 
   get exclusive(): boolean {
-    for (const run of this.#occupied) if (run.grant.turn.crashes >= CRASHES_ALONE) return true;
-    return false;
+    return this.#alone.size > 0;
   }
 
   freeSlots(): number {
@@ -42,6 +46,7 @@ class LocalEngine implements Engine {
     const run = new RunExecution(this.#parts, grant, material);
     this.#occupied.add(run);
     this.#held.set(grant.taskNo, run);
+    if (grant.turn.crashes >= CRASHES_ALONE) this.#keepAlone(run);
     this.#follow(run);
     if (this.#isDrained) run.drain();
   }
@@ -97,7 +102,18 @@ class LocalEngine implements Engine {
     if (this.#held.size === 0) for (const watcher of [...this.#emptyWatchers]) watcher();
     await run.released();
     this.#occupied.delete(run);
+    this.#alone.get(run)?.abort(OVER);
     for (const watcher of [...this.#slotWatchers]) watcher();
+  }
+
+  #keepAlone(run: RunExecution): void {
+    const ended = new AbortController();
+    this.#alone.set(run, ended);
+    const joined = (): void => {
+      this.#alone.delete(run);
+      for (const watcher of [...this.#slotWatchers]) watcher();
+    };
+    this.#parts.clock.sleep(ALONE_MS, ended.signal).then(joined, joined);
   }
 
   #untilNoneHeld(): Promise<void> {

@@ -1,4 +1,5 @@
 import { policyOf } from '../agent/define-agent.ts';
+import { OVER } from '../base/abort-over.ts';
 import type { Instant } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { AgentName, ContextId, Fence, ThreadId } from '../model/ids.ts';
@@ -197,14 +198,36 @@ class ReplyDesk implements Replies {
     const threadId = session?.threadId ?? (this.#parts.newId() as ThreadId);
     const fields = { sessionId: contextId, threadId, ...(traceId === undefined ? {} : { traceId }) };
     const parts = { ...this.#parts, log: this.#parts.log.child(fields) };
-    return await runReply(parts, {
-      agent,
-      caller,
-      skillId: how.skillId,
-      message: { ...message, contextId },
-      session: { id: contextId, threadId },
-      signal: this.#stopped.signal,
+    return await this.#inTime((signal) =>
+      runReply(parts, {
+        agent,
+        caller,
+        skillId: how.skillId,
+        message: { ...message, contextId },
+        session: { id: contextId, threadId },
+        signal,
+      }),
+    );
+  }
+
+  /** A caller waits for a reply as long as for a task, and no longer, whatever its handler does. */
+  async #inTime(work: (signal: AbortSignal) => Promise<Reply>): Promise<Reply> {
+    const { clock, config } = this.#parts;
+    const late = new AbortController();
+    const answered = new AbortController();
+    const tooLate = clock.sleep(config.sendWaitMaxMs, answered.signal).then(() => {
+      late.abort(OVER);
+      throw new CodedError('unavailable', {
+        message: 'The agent did not reply in time. Send the same message again.',
+        retryAfterSeconds: 1,
+      });
     });
+    try {
+      return await Promise.race([work(AbortSignal.any([this.#stopped.signal, late.signal])), tooLate]);
+    } finally {
+      tooLate.catch(() => 'the reply came first');
+      answered.abort(OVER);
+    }
   }
 }
 

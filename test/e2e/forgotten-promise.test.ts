@@ -11,7 +11,8 @@ const causes = {
   odd: () => new Proxy({}, { get() { throw new Error('odd'); }, getPrototypeOf() { throw new Error('odd'); } }),
 };
 export default defineAgent({ name: 'forgetful', description: 'Awaits nothing.', async run(turn) {
-  Promise.reject(causes[turn.text]());
+  if (turn.text === 'listener') turn.signal.addEventListener('abort', () => { throw new Error('a listener'); });
+  else Promise.reject(causes[turn.text]());
   await new Promise((resolve) => setTimeout(resolve, 20));
   return 'done';
 } });`;
@@ -28,17 +29,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(['error', 'odd'])(
-  'a promise that a handler forgot ends neither its task nor the server: %s',
-  async (text) => {
-    const response = await fetch(`${server.url}/v1/tasks`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ text }),
-    });
-    expect(await response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-    await expect.poll(() => server.output()).toContain('a promise that nobody awaits has failed');
-    expect(await server.terminate()).toBe(0);
-  },
-);
+test.each([
+  ['error', 'a promise that nobody awaits has failed'],
+  ['odd', 'a promise that nobody awaits has failed'],
+  ['listener', 'something threw where nobody catches'],
+])('what a handler forgot to catch ends neither its task nor the server: %s', async (text, line) => {
+  const response = await fetch(`${server.url}/v1/tasks`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text }),
+  });
+  expect(await response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  await expect.poll(() => server.output()).toContain(line);
+  expect(await server.terminate()).toBe(0);
+});

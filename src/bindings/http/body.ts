@@ -1,5 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
-import { jsonDepth } from '../../base/json.ts';
+import { jsonShape } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import type { HttpRequest } from './exchange.ts';
 import { mediaTypeOf } from './headers.ts';
@@ -15,9 +15,14 @@ export function readJson(request: HttpRequest): unknown {
   if (request.body.length === 0) return undefined;
   checkContentType(request);
   const text = decodeText(request.body);
-  const depth = jsonDepth(text);
+  const { depth, values } = jsonShape(text);
   if (depth > limits.jsonDepthMax) {
     throw parseError(`The JSON is nested ${depth} levels deep; ${limits.jsonDepthMax} are allowed.`);
+  }
+  if (values > limits.jsonValuesMax) {
+    throw parseError(
+      `The JSON holds ${values} values; ${limits.jsonValuesMax} are allowed. Send large data as a file.`,
+    );
   }
   try {
     return JSON.parse(text);
