@@ -49,7 +49,7 @@ export interface ScopedStore {
   readTask(taskId: TaskId): Promise<TaskView | undefined>;
   /** The row and its content, both as of the row's own head seq. */
   readSnapshot(taskId: TaskId, want: SnapshotWant): Promise<Snapshot | undefined>;
-  /** Rows of the scope, newest status first, each once however rows move while a reader pages. */
+  /** Rows of the scope, newest status first. Each comes once; one whose status changes while a reader pages may be passed over, and takes no other along. */
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   /** How many rows `listTasks` would give over all its pages. */
   countTasks(query: Omit<TaskQuery, 'pageItems' | 'after'>): Promise<number>;

@@ -42,9 +42,13 @@ function safeHeader(text: string): string | undefined {
   return /^[\x20-\x7e]{1,200}$/.test(text) ? text : undefined;
 }
 
+/** Longer names break clients and proxies, and no file system takes them. */
+const FILENAME_CHARS_MAX = 200;
+
 /** RFC 6266: a plain name for old clients, the whole one in UTF-8, neither with a path. */
 function disposition(filename: string): string {
-  const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1) || 'artifact';
+  const last = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+  const name = last.slice(0, FILENAME_CHARS_MAX) || 'artifact';
   const plain = name.replace(/[^\x20-\x7e]|["%\\]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

@@ -114,10 +114,10 @@ async function readSpeech(
 ): Promise<readonly SpeechEvent[]> {
   const { taskNo, messagesMax } = want;
   const eventsMax = messagesMax === undefined ? ALL_EVENTS : messagesMax + WORDLESS_EVENTS;
-  const speech: SpeechEvent[] = [];
+  let speech: readonly SpeechEvent[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ; before = speech[0]?.seq ?? 0) {
     const [rows] = await run([selectSpeechBefore(d, taskNo, { before, eventsMax })]);
-    speech.unshift(...(decodeEvents(rows) as SpeechEvent[]).reverse());
+    speech = [...(decodeEvents(rows) as SpeechEvent[]).reverse(), ...speech];
     if ((rows?.length ?? 0) < eventsMax || holdsMessages(speech, messagesMax)) return speech;
   }
 }

@@ -34,7 +34,12 @@ export class OwnerLock {
       if (isBusy(error)) throw inUse(databasePath, pidPath);
       throw error;
     }
-    writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+    try {
+      writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
     return new OwnerLock(connection, pidPath);
   }
 

@@ -65,9 +65,12 @@ const FORGET_OF_WORKER = `
   set state = ${REPLY}, reply = '', expires_at = ?5, worker_no = null
   where agent = ?1 and scope = ?2 and message_id = ?3 and state = ${EXECUTING} and worker_no = ?4`;
 
+/** Expired by every clock, also one that steps back. */
+const LONG_AGO = 0;
+
 /** An expired reply is as good as no row, and keeps the fence. */
-export function dropReply(tx: Connection, place: Place, request: HeldReply, now: Instant): void {
+export function dropReply(tx: Connection, place: Place, request: HeldReply): void {
   const key = [place.agent, place.scope, request.messageId] as const;
-  if ('fence' in request) tx.run(FINISH, ...key, request.fence, '', now);
-  else tx.run(FORGET_OF_WORKER, ...key, request.workerNo, now);
+  if ('fence' in request) tx.run(FINISH, ...key, request.fence, '', LONG_AGO);
+  else tx.run(FORGET_OF_WORKER, ...key, request.workerNo, LONG_AGO);
 }

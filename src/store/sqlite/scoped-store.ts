@@ -161,7 +161,7 @@ export class SqliteScopedStore implements ScopedStore {
   }
 
   dropReply(request: HeldReply): Promise<void> {
-    return this.#access.write(WRITE_BYTES, (tx, now) => dropReply(tx, this.#place, request, now));
+    return this.#access.write(WRITE_BYTES, (tx) => dropReply(tx, this.#place, request));
   }
 
   #taskRow(db: Connection, taskId: TaskId): Task | undefined {
