@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { instant } from '../../base/clock.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
-import type { TaskNo } from '../../model/ids.ts';
+import type { Fence, TaskNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import { TASK_STATE_NUMBERS, type TaskState } from '../../model/task.ts';
 import type { StoreStats, SystemStore } from '../contract.ts';
@@ -16,6 +16,7 @@ import {
   selectNextRunnableAt,
   selectRunless,
   selectRunsOfTheDead,
+  selectRunsOfWorker,
 } from '../sql/run-reads.ts';
 import { countSessions, selectSessionState } from '../sql/session-reads.ts';
 import { countEvents, countTasksByState, selectNewestTasks } from '../sql/task-reads.ts';
@@ -109,7 +110,9 @@ function systemStore(context: PostgresContext): SystemStore {
   };
 }
 
-type SweepReads = Pick<SystemStore, 'nextRunnableAt' | 'dueDeadlines' | 'dueTimers' | 'orphans' | 'readSessionState'>;
+type SweepReads = Required<
+  Pick<SystemStore, 'nextRunnableAt' | 'dueDeadlines' | 'dueTimers' | 'orphans' | 'leasedTo' | 'readSessionState'>
+>;
 
 function sweepReads(context: PostgresContext): SweepReads {
   const { d, database } = context;
@@ -128,6 +131,10 @@ function sweepReads(context: PostgresContext): SweepReads {
     async orphans(itemsMax) {
       const found = await database.read([selectRunsOfTheDead(d, itemsMax), selectRunless(d, itemsMax)]);
       return taskNos(found).slice(0, itemsMax);
+    },
+    async leasedTo(workerNo) {
+      const [rows] = await database.read([selectRunsOfWorker(d, workerNo)]);
+      return (rows ?? []).map((row) => ({ taskNo: row.task_no as TaskNo, fence: row.fence as Fence }));
     },
     async readSessionState(sessionNo, key) {
       const [rows] = await database.read([selectSessionState(d, sessionNo, key)]);

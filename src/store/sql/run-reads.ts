@@ -41,6 +41,15 @@ export function selectDueTimers(d: Dialect, now: number | null, itemsMax: number
   return { text, values: [now, itemsMax] };
 }
 
+/** The columns `task_no` and `fence`: runs that are leased to this worker. Rides on `run_of_worker`. */
+export function selectRunsOfWorker(d: Dialect, workerNo: number): Statement {
+  const text = `select task_no, fence
+    from ${d.table('run')}
+    where worker_no = ${d.param(1)} and state = ${LEASED}
+    order by task_no`;
+  return { text, values: [workerNo] };
+}
+
 /** The column `task_no`: tasks whose deadline has passed, earliest first. Rides on `task_deadline`. */
 export function selectDueDeadlines(d: Dialect, now: number | null, itemsMax: number): Statement {
   const text = `select no as task_no

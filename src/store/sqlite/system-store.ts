@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts';
 import type { Instant } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { StoredEvent } from '../../model/event.ts';
-import type { AgentName, BlobNo, Seq, SessionNo, TaskNo, WorkerId, WorkerNo } from '../../model/ids.ts';
+import type { AgentName, BlobNo, Fence, Seq, SessionNo, TaskNo, WorkerId, WorkerNo } from '../../model/ids.ts';
 import type { Scope } from '../../model/scope.ts';
 import type { Task } from '../../model/task.ts';
 import type { TaskView } from '../../model/task-view.ts';
@@ -23,7 +23,7 @@ import type {
 import { deleteStagedBlobs, insertBlob, putBlobSlice, selectBlobSlice } from '../sql/blob-writes.ts';
 import { sqliteDialect as d, type Statement } from '../sql/dialect.ts';
 import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
-import { selectDueDeadlines, selectDueTimers } from '../sql/run-reads.ts';
+import { selectDueDeadlines, selectDueTimers, selectRunsOfWorker } from '../sql/run-reads.ts';
 import { selectSessionState } from '../sql/session-reads.ts';
 import { selectNewestTasks } from '../sql/task-reads.ts';
 import { buryExpiredWorkers, buryOtherWorkers, extendLease, insertWorker, retireWorker } from '../sql/worker-writes.ts';
@@ -174,6 +174,14 @@ export class SqliteSystemStore implements SystemStore {
 
   dueTimers(itemsMax: number): Promise<readonly TaskNo[]> {
     return this.#access.read((db) => taskNos(db, selectDueTimers(d, this.#access.clock.now(), itemsMax)));
+  }
+
+  leasedTo(workerNo: WorkerNo): Promise<readonly { readonly taskNo: TaskNo; readonly fence: Fence }[]> {
+    return this.#access.read((db) =>
+      db
+        .readAll<{ task_no: TaskNo; fence: Fence }>(selectRunsOfWorker(d, workerNo))
+        .map((row) => ({ taskNo: row.task_no, fence: row.fence })),
+    );
   }
 
   orphans(itemsMax: number): Promise<readonly TaskNo[]> {
