@@ -71,6 +71,7 @@ export class SimulatedNode {
       while (this.state === 'starting') {
         try {
           const system = await this.#create();
+          if (this.state !== 'starting') return;
           this.#system = system;
           await system.service.start();
           if (this.state === 'starting') this.state = 'up';
