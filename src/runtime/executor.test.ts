@@ -1,29 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { defineAgent } from '../agent/define-agent.ts';
-import type { PolicyOptions } from '../agent/definition.ts';
-import type { TaskTurn } from '../agent/turn.ts';
 import { instant } from '../base/clock.ts';
-import { CodedError } from '../base/errors.ts';
-import { RunWorld, type RunWorldOptions } from '../testing/run-world.ts';
-
-type Run = (turn: TaskTurn<string>, world: RunWorld) => unknown;
-
-async function opened(
-  run: Run,
-  more: Partial<RunWorldOptions> & { readonly policy?: PolicyOptions } = {},
-): Promise<RunWorld> {
-  const { policy = {}, ...options } = more;
-  const call = (turn: TaskTurn<string>): unknown => run(turn, world);
-  const agent = defineAgent({ name: 'tester', description: 'd', run: call as never, policy });
-  const world: RunWorld = await RunWorld.open({ agent, ...options });
-  return world;
-}
-
-async function begun(run: Run, more: Parameters<typeof opened>[1] = {}): Promise<RunWorld> {
-  const world = await opened(run, more);
-  await world.send('hello');
-  return world;
-}
+import { begun, opened } from '../testing/begun-run.ts';
+import type { RunWorld } from '../testing/run-world.ts';
 
 const never = new AbortController().signal;
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -326,76 +304,5 @@ describe('a call with what no type allows', () => {
     });
     expect(caught).toEqual(['AgentCodeError', 'RangeError']);
     expect(await world.state()).toBe('completed');
-  });
-});
-
-describe('a store that refuses', () => {
-  test('what a run writes, for good: the task fails', async () => {
-    const world = await begun(async (turn, inside) => {
-      const { store } = inside.process.parts;
-      store.append = () => Promise.reject(new CodedError('internal', { cause: new Error('constraint') }));
-      await turn.status('refused');
-      await turn.artifact('a').flush();
-      return 'never';
-    });
-    expect(await world.state()).toBe('failed');
-    expect(world.logged.some(({ message }) => message === 'agent failed')).toBe(true);
-  });
-
-  test('what a run wrote last, for good: the task fails though its handler returned', async () => {
-    const world = await begun(async (turn, inside) => {
-      inside.process.parts.store.append = () => Promise.reject(new Error('constraint'));
-      turn.status('refused').then(() => turn.artifact('a').flush());
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      return 'done';
-    });
-    expect(await world.state()).toBe('failed');
-    expect(await world.artifactText('result')).toBeUndefined();
-  });
-
-  test('how a run ended, for good: the task fails with the reason in the log', async () => {
-    const world = await begun((_turn, inside) => {
-      const { store } = inside.process.parts;
-      const { settle } = store;
-      store.settle = (grant, request) =>
-        request.facts.length > 0 ? Promise.reject(new Error('constraint')) : settle(grant, request);
-      return 'a result that no row can hold';
-    });
-    expect(await world.state()).toBe('failed');
-    expect(world.logged.find(({ message }) => message === 'agent failed')?.fields.error).toMatchObject({
-      message: 'constraint',
-    });
-  });
-
-  test('to say what the turn is: the run waits for it', async () => {
-    let failures = 0;
-    const world = await begun(() => 'x', {
-      intercept: ({ name }) => (name === 'readTurn' && ++failures < 4 ? 'fail' : 'pass'),
-    });
-    await world.advance('10s');
-    expect(await world.state()).toBe('completed');
-  });
-});
-
-describe('alive', () => {
-  test('puts off the idle deadline, at most once in ten seconds', async () => {
-    let turn: TaskTurn<string> | undefined;
-    const world = await begun((given) => {
-      turn = given;
-      return aborted(given.signal);
-    });
-    const deadline = async (): Promise<number> => (await world.view()).task.deadline?.at ?? 0;
-    const first = await deadline();
-    const say = async (seconds: number): Promise<number> => {
-      await world.clock.advance(seconds * 1_000);
-      turn?.alive();
-      await world.settleDown();
-      return (await deadline()) - first;
-    };
-    expect(await say(9)).toBe(0);
-    expect(await say(1)).toBe(10_000);
-    expect(await say(9)).toBe(10_000);
-    expect(await say(3)).toBe(22_000);
-    expect((await world.events()).at(-1)?.kind).toBe('status-changed');
   });
 });
