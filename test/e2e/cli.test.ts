@@ -125,7 +125,7 @@ describe('what keeps a server from starting is one line and exit 1', () => {
     [
       'imports without extensions',
       "import './tools';\nexport default 1;",
-      'agent.ts imports "./tools", which Node cannot find: Node runs TypeScript without resolving extensions.   → npm i -D tsx   (holdfast uses it when it is there)',
+      'agent.ts imports "./tools", which Node cannot find: Node runs TypeScript without resolving extensions.  → npm i -D tsx   (holdfast uses it when it is there)',
     ],
     [
       'a name that is none',
@@ -134,6 +134,7 @@ describe('what keeps a server from starting is one line and exit 1', () => {
     ],
     ['a file that throws', "throw new Error('no luck today');", 'agent.ts could not be loaded: no luck today'],
     ['syntax that Node does not run', 'enum A { b }\nexport default A;', '→ npm i -D tsx'],
+    ['a syntax error', 'export default {', 'agent.ts has a syntax error: '],
   ])('%s', async (_name, text, line) => {
     write('tools.ts', 'export {};');
     const ran = await start(write('agent.ts', text));
@@ -146,6 +147,20 @@ describe('what keeps a server from starting is one line and exit 1', () => {
   test('an agent file that does not exist', async () => {
     const ran = await start('nowhere.ts');
     expect(ran).toEqual({ code: 1, out: '', err: 'holdfast: nowhere.ts does not exist.\n' });
+  });
+
+  test('an agent file in a package of CommonJS', async () => {
+    write('package.json', '{ "type": "commonjs" }');
+    const ran = await start(write('agent.ts', SHOUT));
+    expect([ran.code, ran.out]).toEqual([1, '']);
+    expect(ran.err).toContain(
+      'holdfast: agent.ts is an ES module, and its package.json says "type": "commonjs".  → npm pkg set type=module\n',
+    );
+  });
+
+  test('an agent file that imports holdfast where none is installed gets the one that serves it', async () => {
+    const server = await serve('--store', 'memory', write('agent.ts', SHOUT.replace('@INDEX', 'holdfast')));
+    expect((await holdfast('send', 'ahoy', '-a', server.url)).out).toContain('\nAHOY\n');
   });
 
   test("the project's own tsx loads what Node does not", async () => {
