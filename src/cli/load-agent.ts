@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HoldfastOptions } from '../server/holdfast.ts';
@@ -16,6 +16,7 @@ export async function loadAgent(file: string, cwd: string): Promise<ServedAgent>
   const name = path.relative(cwd, full).startsWith('..') ? full : path.relative(cwd, full);
   if (!existsSync(full)) throw new StartError(`${name} does not exist.`);
   const hasTsx = /\.[cm]?tsx?$/.test(full) && (await registerTsx(full));
+  nameThisHoldfast();
   const loaded = await importFile(full, name, hasTsx);
   const agent = unwrapped(loaded.default);
   if (isAgent(agent)) return agent;
@@ -44,6 +45,22 @@ function isAgent(value: unknown): value is ServedAgent {
   if (typeof value !== 'object' || value === null) return false;
   const { name, skills } = value as { readonly name?: unknown; readonly skills?: unknown };
   return typeof name === 'string' && typeof skills === 'object' && skills !== null;
+}
+
+let isNamed = false;
+
+/**
+ * `holdfast`, imported by an agent file, is the one that serves it: in a checkout that was never built, beside a global
+ * installation, and never a second copy of another version.
+ */
+function nameThisHoldfast(): void {
+  if (isNamed) return;
+  isNamed = true;
+  const url = new URL(`../index${path.extname(import.meta.url)}`, import.meta.url).href;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'holdfast' ? { url, shortCircuit: true } : next(specifier, context),
+  });
 }
 
 let isRegistered = false;
@@ -79,10 +96,14 @@ function loadFault(error: unknown, name: string, hasTsx: boolean): string {
     missing?.[2]?.endsWith('ts') === true
   ) {
     const importer = path.basename(missing[2] ?? name);
-    return `${importer} imports "${specifierOf(missing)}", which Node cannot find: Node runs TypeScript without resolving extensions. ${INSTALL}`;
+    return `${importer} imports "${specifierOf(missing)}", which Node cannot find: Node runs TypeScript without resolving extensions.${INSTALL}`;
   }
-  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' || code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') {
-    return `${name} uses TypeScript that Node does not run by itself: ${text.split('\n')[0]}. ${INSTALL}`;
+  if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') return `${name} has a syntax error: ${text.split('\n')[0]}.`;
+  if (/^Cannot use import statement outside a module|^Unexpected token 'export'/.test(text)) {
+    return `${name} is an ES module, and its package.json says "type": "commonjs".  → npm pkg set type=module`;
+  }
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') {
+    return `${name} uses TypeScript that Node does not run by itself: ${text.split('\n')[0]?.replace(/\.$/, '')}.${INSTALL}`;
   }
   return `${name} could not be loaded: ${text}`;
 }
