@@ -127,7 +127,7 @@ export class LeaseKeeper implements Service, Lease {
     const workerNo = await untilAborted(store.registerWorker({ workerId, agents, leaseMs }), signal);
     const held = this.#heldFrom({ workerNo, workerId }, sentAtMs);
     this.#held = held;
-    this.#options.log.info('worker registered', { workerId, workerNo });
+    this.#options.log.debug('worker registered', { workerId, workerNo });
     for (const wake of this.#waiters) wake(held);
     this.#waiters.clear();
   }
