@@ -1,6 +1,7 @@
 /*
  * `npm run bench`: Holdfast beside `@a2a-js/sdk`, each with its own store, the same agent, the same client, rounds in turn.
- * Writes the table to `bench/results.md`. `npm run bench -- --quick` takes a tenth of the time and writes nothing.
+ * Writes the table to `bench/results.md`. `npm run bench -- --quick` takes a tenth of the time and writes nothing;
+ * `--rounds=N` takes other than three rounds.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -47,7 +48,10 @@ interface Measure {
 
 const quick = process.argv.includes('--quick');
 const scale = quick ? 0.1 : 1;
-const ROUNDS = quick ? 1 : 3;
+const rounds = Number(
+  /^--rounds=(\d+)$/.exec(process.argv.find((word) => word.startsWith('--rounds=')) ?? '')?.[1] ?? 3,
+);
+const ROUNDS = quick ? 1 : rounds;
 
 const measures: readonly Measure[] = [
   {
@@ -66,7 +70,7 @@ const measures: readonly Measure[] = [
     name: 'stream events, task of 4,000 chunks',
     unit: '/s',
     up: true,
-    run: ({ url }) => eventsPerSecond(openTarget(url), { chunks: 4_000, streams: quick ? 1 : 2, clients: 1 }),
+    run: ({ url }) => eventsPerSecond(openTarget(url), { chunks: 4_000, streams: 1, clients: 1 }),
   },
   {
     name: 'first event of a stream, median',
@@ -133,7 +137,7 @@ for (const pair of pairs) sections.push(await comparePair(pair));
 const report = [
   '# Benchmark',
   '',
-  `Medians of ${ROUNDS} rounds each, the two in turn, server and client on the same ${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}.`,
+  `Medians of ${ROUNDS} round(s) each, the two in turn, server and client on the same ${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}.`,
   'The agent is `bench`: chunks of 64 bytes, no delay. The client speaks JSON-RPC over loopback and counts frames without parsing them.',
   'Run it with `npm run bench`. Lines where Holdfast is worse are kept.',
   '',
