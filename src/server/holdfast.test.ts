@@ -53,6 +53,16 @@ describe('what keeps a server from starting is one line', () => {
     await expect(create({ store: postgres })).rejects.toThrow('HOLDFAST_SECRETS_KEY is not set');
   });
 
+  test('a key that is missing or too short is told before anything is opened', async () => {
+    // Nothing listens there: a connection would be refused, and that would be the line.
+    const nowhere = 'postgres://ann:secret@127.0.0.1:1/db';
+    await expect(create({ store: nowhere })).rejects.toThrow(/^HOLDFAST_SECRETS_KEY is not set\. With PostgreSQL/);
+    await expect(create({ store: nowhere, secretsKey: 'short' })).rejects.toThrow('HOLDFAST_SECRETS_KEY is too short');
+    const file = path.join(folder, 'data.db');
+    await expect(create({ store: `sqlite:${file}`, secretsKey: 'short' })).rejects.toThrow('too short');
+    expect(existsSync(file)).toBe(false);
+  });
+
   test('a port that is taken is told', async () => {
     const first = await create();
     const { url } = await first.listen();

@@ -19,7 +19,7 @@ import { instrumentStore } from '../store/instrumented.ts';
 import { createAgentDirectory } from './agent-directory.ts';
 import { type Config, type ConfigInput, readConfig } from './config.ts';
 import { type OpenedStore, openStore, type StoreChoice } from './open-store.ts';
-import { rootKey } from './root-key.ts';
+import { givenRootKey, ownRootKey } from './root-key.ts';
 import { type ListenPlace, RunningServer } from './running-server.ts';
 import { runtimeConfig } from './runtime-config.ts';
 
@@ -80,9 +80,12 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
   const log = options.logger ?? silentLogger;
   const clock = options.clock ?? systemClock;
   const migrate = options.migrate ?? true;
-  const opened = await openStore(options.store ?? config.store ?? 'memory', { clock, logger: log, migrate });
+  const choice = options.store ?? config.store ?? 'memory';
+  const given = givenRootKey(options.secretsKey ?? (options.env ?? process.env).HOLDFAST_SECRETS_KEY, choice);
+  const opened = await openStore(choice, { clock, logger: log, migrate });
   try {
-    return await start(options, { config, place, agents, log, clock, opened });
+    const key = given ?? ownRootKey(opened, options.random ?? systemRandom);
+    return await start(options, { config, place, agents, log, clock, opened, key });
   } catch (error) {
     await opened.close();
     throw error;
@@ -98,12 +101,12 @@ async function start(
     readonly log: Logger;
     readonly clock: Clock;
     readonly opened: OpenedStore;
+    readonly key: Uint8Array;
   },
 ): Promise<Holdfast> {
   const { config, place, agents, log, clock, opened } = ready;
   const random = options.random ?? systemRandom;
-  const env = options.env ?? process.env;
-  const secrets = createSecrets(rootKey(options.secretsKey ?? env.HOLDFAST_SECRETS_KEY, opened, random), random);
+  const secrets = createSecrets(ready.key, random);
   const newId = createIdSource({ clock, random });
   const metrics = createMetrics({ clock, counts: () => opened.store.stats() });
   const store = instrumentStore(opened.store, metrics.measureStore);

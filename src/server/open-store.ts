@@ -32,10 +32,15 @@ export async function openStore(choice: StoreChoice, parts: OpenParts): Promise<
   if (choice.startsWith('sqlite:') && choice.length > 'sqlite:'.length) {
     return await openSqlite(choice.slice('sqlite:'.length), parts);
   }
-  if (/^postgres(ql)?:\/\//.test(choice) && URL.canParse(choice)) return await openPostgres(choice, parts);
+  if (namesPostgres(choice) && URL.canParse(choice)) return await openPostgres(choice, parts);
   throw new CodedError('invalid_argument', {
     message: 'This is no store. Write memory, sqlite:PATH or postgres://user:password@host:port/database.',
   });
+}
+
+/** Whether the text names a PostgreSQL database. */
+export function namesPostgres(choice: string): boolean {
+  return /^postgres(ql)?:\/\//.test(choice);
 }
 
 async function openSqlite(path: string, { clock, migrate }: OpenParts): Promise<OpenedStore> {

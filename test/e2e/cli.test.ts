@@ -210,6 +210,11 @@ describe('what keeps a server from starting is one line and exit 1', () => {
 
   test.each<[string, readonly string[], RegExp]>([
     ['a store of no kind', ['--store', 'mysql://x'], /This is no store/],
+    [
+      'many nodes without a key',
+      ['--store', 'postgres://a:b@127.0.0.1:1/d'],
+      /^holdfast: HOLDFAST_SECRETS_KEY is not set/,
+    ],
     ['an address for everybody', ['--host', '0.0.0.0'], /--allow-anonymous/],
     ['a wrong setting', ['--log-level', 'loud'], /^holdfast: Configuration: logLevel/],
     ['a settings file that is not there', ['--config', 'none.yaml'], /none\.yaml cannot be read/],
