@@ -77,12 +77,19 @@ export interface ArtifactUpdated {
   readonly lastChunk: boolean;
 }
 
+/** A fact of a kind that a newer version wrote: it holds its place in the log, and whoever reads it passes over it. */
+export interface UnknownEvent {
+  readonly kind: 'unknown';
+}
+
 /** A fact in the log. `seq` counts every event of the task, whoever may see it. */
-export type StoredEvent = NewEvent & { readonly seq: Seq; readonly at: Instant };
+export type StoredEvent = (NewEvent | UnknownEvent) & { readonly seq: Seq; readonly at: Instant };
 
 /** Input artifacts and the engine's own facts are native's; A2A streams carry status and artifact updates only. */
-export function audienceOf(event: NewEvent): Audience {
+export function audienceOf(event: NewEvent | UnknownEvent): Audience {
   switch (event.kind) {
+    case 'unknown':
+      return 'internal';
     case 'status-changed':
     case 'artifact-discarded':
       return 'all';

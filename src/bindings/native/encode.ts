@@ -194,6 +194,8 @@ function workFacts(event: WorkEvent): JsonObject {
       return { key: event.key };
     case 'message-dropped':
       return { turn: event.turnNo, messageId: event.messageId };
+    case 'unknown':
+      return {};
     default:
       return unreachable(event);
   }

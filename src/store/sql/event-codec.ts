@@ -1,4 +1,4 @@
-import { assert, unreachable } from '../../base/assert.ts';
+import { unreachable } from '../../base/assert.ts';
 import { type Instant, instant } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ArtifactHeader } from '../../model/artifact.ts';
@@ -61,11 +61,11 @@ export function encodeEvent(event: NewEvent): EventColumns {
   };
 }
 
-/** Columns to event: what `encodeEvent` was given, with its place and time. Fails on a kind that a newer version wrote. */
+/** Columns to event: what `encodeEvent` was given, with its place and time; `unknown` for a kind that a newer version wrote. */
 export function decodeEvent(row: EventRow): StoredEvent {
   const kind = KINDS.get(row.kind);
-  assert(kind !== undefined, `event kind ${row.kind} is known`);
-  return { ...eventOf(kind, row), seq: row.seq as Seq, at: instant(row.at) };
+  const event = kind === undefined ? ({ kind: 'unknown' } as const) : eventOf(kind, row);
+  return { ...event, seq: row.seq as Seq, at: instant(row.at) };
 }
 
 interface StoredChunk {
