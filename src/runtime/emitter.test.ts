@@ -93,7 +93,6 @@ describe('the emitter', () => {
     ]);
     expect(log.inFlightMax).toBe(1);
     expect(seen.committed).toEqual([1, 2, 3, 4, 5]);
-    expect(log.batches[0]?.deadline).toEqual({ kind: 'idle', inMs: defaultRunTimes.idleMaxMs });
   });
 
   test.each([
@@ -126,6 +125,34 @@ describe('the emitter', () => {
     emitter.emit(chunk(2, 10));
     await emitter.flush();
     expect(log.batches.map(({ facts }) => keys(facts))).toEqual([[0], [1], [2]]);
+  });
+
+  test('puts off the idle deadline in time, and not with every batch', async () => {
+    const log = new FakeLog();
+    const { emitter, clock } = opened(log);
+    const hour = defaultRunTimes.idleMaxMs;
+    const putOff = () => log.batches.filter(({ deadline }) => deadline !== undefined);
+    for (const n of range(300)) {
+      await emitter.commit(chunk(n));
+      await clock.advance('1s');
+    }
+    // The grant wrote it first; then twice a minute, a minute further than was promised.
+    expect(putOff()).toHaveLength(9);
+    expect(putOff()[0]?.deadline).toEqual({ kind: 'idle', inMs: hour + 60_000 });
+  });
+
+  test('a sign of life writes nothing while the deadline is far away, then an empty batch', async () => {
+    const log = new FakeLog();
+    const { emitter, clock } = opened(log);
+    emitter.alive();
+    await letOthersGoOn();
+    expect(log.batches).toEqual([]);
+    await clock.advance('30s');
+    for (const _call of range(3)) {
+      emitter.alive();
+      await letOthersGoOn();
+    }
+    expect(log.batches).toMatchObject([{ emitNo: 0, facts: [], deadline: { kind: 'idle' } }]);
   });
 
   test('sends the same batch again when an answer is lost, and writes it once', async () => {

@@ -3,10 +3,9 @@ import { errorCode } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq } from '../model/ids.ts';
-import type { NewDeadline } from '../model/task-write.ts';
 import type { AppendResult, Fact, Grant } from '../store/contract.ts';
 import { createBackoff, mayHelpLater } from './backoff.ts';
-import { idleDeadline } from './deadlines.ts';
+import { IdleDeadline } from './deadlines.ts';
 import type { RuntimeParts } from './ports.ts';
 import { RunEnded } from './run-phase.ts';
 
@@ -45,9 +44,6 @@ interface Entrant extends Waiter {
   readonly emission: Emission;
 }
 
-/** Two signs of life of one run are at least this far apart. */
-const ALIVE_EVERY_MS = 10_000;
-
 /**
  * Writes what one run emits, in order, one batch in flight.
  *
@@ -59,7 +55,7 @@ export class Emitter {
   readonly #parts: EmitterParts;
   readonly #grant: Grant;
   readonly #watch: EmitterWatch;
-  readonly #deadline: { readonly deadline?: NewDeadline };
+  readonly #idle: IdleDeadline;
   readonly #stop = new AbortController();
   /** `held`: what is emitted now waits for the settlement. `closed`: the settlement has it. */
   #state: 'open' | 'held' | 'closed' | 'stopped' = 'open';
@@ -76,7 +72,6 @@ export class Emitter {
   #pump: Promise<void> | undefined;
   /** Ends the time in which a batch grows. */
   #hurry: (() => void) | undefined;
-  #appendedAtMs: number;
   #signOfLife = false;
 
   constructor(parts: EmitterParts, from: { readonly grant: Grant; readonly headSeq: Seq }, watch: EmitterWatch) {
@@ -84,9 +79,7 @@ export class Emitter {
     this.#grant = from.grant;
     this.#watch = watch;
     this.#headSeq = from.headSeq;
-    this.#appendedAtMs = parts.clock.monotonicMs();
-    const deadline = idleDeadline(parts.config.times);
-    this.#deadline = deadline === undefined ? {} : { deadline };
+    this.#idle = new IdleDeadline(parts.config.times, parts.clock.monotonicMs());
   }
 
   /** The newest event of this task that this run knows of. */
@@ -131,10 +124,9 @@ export class Emitter {
     return this.#untilCommitted(this.#issued);
   }
 
-  /** The idle deadline starts anew: with the next batch, or by an empty one where the last is some time ago. */
+  /** The idle deadline starts anew, by an empty batch where no other comes; while the stored one is far enough away nothing is written. */
   alive(): void {
-    const isRecent = this.#parts.clock.monotonicMs() - this.#appendedAtMs < ALIVE_EVERY_MS;
-    if (this.#state !== 'open' || isRecent) return;
+    if (this.#state !== 'open' || this.#idle.due(this.#parts.clock.monotonicMs()) === undefined) return;
     this.#signOfLife = true;
     this.#start();
   }
@@ -247,10 +239,14 @@ export class Emitter {
 
   async #append(facts: readonly Fact[]): Promise<AppendResult | undefined> {
     const backoff = createBackoff(this.#parts);
-    const batch = { emitNo: this.#emitNo, facts, ...this.#deadline };
+    const nowMs = this.#parts.clock.monotonicMs();
+    const deadline = this.#idle.due(nowMs);
+    const batch = { emitNo: this.#emitNo, facts, ...(deadline === undefined ? {} : { deadline }) };
     while (!this.#isStopped()) {
       try {
-        return await this.#parts.store.append(this.#grant, batch);
+        const result = await this.#parts.store.append(this.#grant, batch);
+        if (deadline !== undefined) this.#idle.written(nowMs);
+        return result;
       } catch (error) {
         if (!mayHelpLater(error)) {
           this.#fail(error);
@@ -273,7 +269,6 @@ export class Emitter {
   #settleBatch(batch: readonly Emission[], factCount: number, result: AppendResult): void {
     if (this.#isStopped()) return;
     this.#emitNo += factCount;
-    this.#appendedAtMs = this.#parts.clock.monotonicMs();
     const isInterleaved = result.kind === 'repeated' || result.headSeq !== this.#headSeq + result.events.length;
     this.#headSeq = result.headSeq;
     this.#watch.committed(result.events, { headSeq: result.headSeq, isInterleaved });

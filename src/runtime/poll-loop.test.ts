@@ -72,7 +72,7 @@ describe('the poll', () => {
     const times = { cancelGraceMs: 2_000, idleMaxMs: 10_000, totalMaxMs: 0, interruptedMaxMs: 0, queuedMaxMs: 0 };
     const { clock, a, b } = await createPair({ times, sweepMs: 600_000 });
     const { taskNo } = await a.sendTask('hello');
-    await clock.advance('11s');
+    await clock.advance('12s');
     expect(a.engine.canceled).toEqual([]);
     await b.system.sweeper.sweep(never);
     await clock.advance('3s');

@@ -26,7 +26,9 @@ describe('deadlines', () => {
     await node.start();
     const { taskNo, task } = await node.sendTask('a');
     const grant = await node.engine.startedRun(1);
-    await clock.advance('66s');
+    await clock.advance('59s');
+    expect(await kindsAfter(node, taskNo, 5)).toEqual([]);
+    await clock.advance('14s');
     const [, failed] = (await node.log(taskNo)).slice(5);
     expect(failed).toMatchObject({ state: 'failed', message: { role: 'agent', taskId: task.id, parts: [{ text }] } });
     expect(new Set(node.engine.canceled)).toEqual(new Set([taskNo]));
