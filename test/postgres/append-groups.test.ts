@@ -69,6 +69,47 @@ test('a task that another transaction holds keeps nobody else waiting', async ()
   expect(await appends[5]).toMatchObject({ kind: 'written', headSeq: 6 });
 });
 
+test('a batch that waits for its session holds the rows of no other', async () => {
+  const database = new PostgresWorld();
+  const world = await database.open();
+  const admin = await database.connect();
+  const started = await Promise.all(Array.from({ length: 6 }, () => world.start()));
+  const set = ({ grant }: Started, emitNo: number, keys: readonly string[]) =>
+    world.store.append(grant, {
+      emitNo,
+      facts: [
+        ...eventFacts(word(grant, emitNo)),
+        ...keys.map((key) => ({ kind: 'session-state' as const, key, value: '1' })),
+      ],
+    });
+  for (const one of started) await set(one, 0, ['a', 'b']);
+  const held = started[5]!;
+  const observer = await database.connect();
+  const waiting = async (): Promise<unknown> => {
+    await database.waitingProcess(observer);
+    const { rows } = await observer.query(
+      `select pid, xact_start::text from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`,
+      [database.applicationName],
+    );
+    return rows;
+  };
+  await admin.query('begin');
+  const lock = (key: string) =>
+    admin.query(`select 1 from ${database.schema}.session_state where session_no = $1 and key = $2 for update nowait`, [
+      held.grant.sessionNo,
+      key,
+    ]);
+  await lock('a');
+  // The first ones are under way when the last come, which would be one group, and the held one its last.
+  const appends = started.map((one) => set(one, 3, ['b', 'a']));
+  const first = await waiting();
+  await Promise.all(appends.slice(0, 5));
+  expect(await waiting(), 'the same transaction waits as before').toEqual(first);
+  await lock('b');
+  await admin.query('rollback');
+  expect(await appends[5]).toMatchObject({ kind: 'written' });
+});
+
 test.each([1, 2, 3])(
   'revocations by another process among groups: what was refused is not there (seed %i)',
   async (seed) => {

@@ -104,10 +104,19 @@ export class AppendGroups {
   }
 }
 
-/** A batch that changes nothing of its task but the log's head; with a status in it, it goes alone. */
+/**
+ * A batch that changes nothing of its task but the log's head; with a status in it, it goes alone. So does one that writes to
+ * its session, which other tasks share: a group that waits for one session's rows with another's in its hand would deadlock.
+ */
 function isPlain(plan: FactPlan): boolean {
   const { status, cancelBy, turnNo, eventCount } = rowEffect(plan.events);
-  return eventCount > 0 && status === undefined && cancelBy === undefined && turnNo === undefined;
+  return (
+    plan.sessionState.size === 0 &&
+    eventCount > 0 &&
+    status === undefined &&
+    cancelBy === undefined &&
+    turnNo === undefined
+  );
 }
 
 function itemOf({ grant, batch, plan }: Entry): AppendItem {

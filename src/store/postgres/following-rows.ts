@@ -22,16 +22,19 @@ export function followEvents(d: Dialect, key: TaskPlaceKey, events: readonly New
   });
 }
 
-/** The journal, session state and blobs of a batch of facts. `emitOffset`: where the batch begins, from the emit number after the change. */
+/**
+ * The journal, session state and blobs of a batch of facts; the state in the order of its keys, so that two tasks of a session
+ * that write the same ones wait for each other and do not deadlock. `emitOffset`: where the batch begins, from the emit number after the change. */
 export function followFacts(
   d: Dialect,
   key: TaskPlaceKey,
   plan: Omit<FactPlan, 'events'>,
   emitOffset: number,
 ): Statement[] {
+  const state = [...plan.sessionState].sort(([one], [other]) => (one < other ? -1 : 1));
   return [
     ...plan.journal.map((entry, index) => putJournalEntry(d, key, entry, emitOffset + index)),
-    ...[...plan.sessionState].map(([stateKey, value]) => writeSessionState(d, key, { key: stateKey, value })),
+    ...state.map(([stateKey, value]) => writeSessionState(d, key, { key: stateKey, value })),
     ...(plan.blobs.length === 0 ? [] : [takeUpBlobs(d, key, plan.blobs)]),
   ];
 }
