@@ -6,6 +6,7 @@ export const limits = {
   jsonValuesMax: 100_000, // members and elements of one body; more hold the loop of everybody for seconds
   partsMax: 256, // parts of one message or artifact update
   idCharsMax: 256, // ids that a client chooses
+  keyBytesMax: 1024, // scopes and keys of session state in UTF-8; PostgreSQL indexes 2.7 kB of one row, and an id stands beside them
   pageItemsMax: 100, // A2A caps ListTasks at 100
   pageItemsDefault: 50, // A2A 1.0 §3.1.4
   referencesMax: 64, // referenceTaskIds and extensions of one message, output modes of one request

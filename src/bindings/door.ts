@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CodedError, fieldError } from '../base/errors.ts';
 import type { NewId } from '../base/unique-id.ts';
-import type { Seq } from '../model/ids.ts';
+import { checkKey, type Seq } from '../model/ids.ts';
 import type { Authenticator } from '../operations/authenticator.ts';
 import type { Call, Operations } from '../operations/operations.ts';
 import type { HttpRequest } from './http/exchange.ts';
@@ -47,6 +47,7 @@ export async function authenticate(parts: DoorParts, request: HttpRequest): Prom
     ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
   });
   if (request.fault !== undefined) throw request.fault;
+  checkKey(caller.scope, 'scope');
   return caller;
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Scope } from '../model/scope.ts';
 import { doorAgent } from '../testing/door-agent.ts';
 import { call, type Wire } from '../testing/door-calls.ts';
 import { type ServerWorld, startWorld } from '../testing/server-world.ts';
@@ -9,6 +10,20 @@ beforeAll(async () => {
   world = await startWorld({ agents: [doorAgent(), doorAgent('other')], config: { cors: ['https://app.example'] } });
 });
 afterAll(() => world.close());
+
+test('a scope that no database would index is refused by name', async () => {
+  const caller = { principal: { id: 'ann' }, scope: 'x'.repeat(1_025) as Scope };
+  const long = await startWorld({
+    agents: [doorAgent()],
+    auth: { name: 'long', authenticate: () => Promise.resolve(caller) },
+  });
+  const { status, json } = await call(long, '/v1/tasks');
+  expect([status, json.error.message]).toEqual([
+    400,
+    'scope: must have at most 1024 bytes in UTF-8; this one has 1025',
+  ]);
+  await long.close();
+});
 
 describe('the card', () => {
   test('of the default agent stands at the well-known address, each agent’s under its own', async () => {

@@ -43,6 +43,13 @@ export function idFault(text: string): string | undefined {
   return UNPRINTABLE.test(text) ? 'must be printable text' : undefined;
 }
 
+/** Refuses a key that no database would index; throws InvalidParams naming `field`. Any characters will do. */
+export function checkKey(text: string, field: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limits.keyBytesMax) return;
+  throw fieldError(field, `must have at most ${limits.keyBytesMax} bytes in UTF-8; this one has ${bytes}`);
+}
+
 /** An agent's name is a routing name too: `[a-z0-9-]{1,63}`, and not `tasks`, which REST routes use. */
 export function isAgentName(text: string): text is AgentName {
   return AGENT_NAME.test(text) && text !== 'tasks';

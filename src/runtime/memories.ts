@@ -1,6 +1,7 @@
 import type { Memories, MemoryPassage } from '../agent/turn.ts';
 import { limits } from '../base/limits.ts';
 import type { NewId } from '../base/unique-id.ts';
+import { checkKey } from '../model/ids.ts';
 import type { Scope } from '../model/scope.ts';
 import type { Memory, MemoryId, MemoryStore, MemoryWrite } from '../store/memory-contract.ts';
 
@@ -39,7 +40,10 @@ export function createMemories(source: {
       return memories.map(passageOf);
     },
     forget: (id) => write({ kind: 'forget', id: id as MemoryId }),
-    grant: (id, to) => write({ kind: 'grant', id: id as MemoryId, to: to as Scope }),
+    async grant(id, to) {
+      checkKey(to, 'memories.grant(to)');
+      await write({ kind: 'grant', id: id as MemoryId, to: to as Scope });
+    },
   };
 }
 

@@ -65,6 +65,19 @@ describe('state of the session', () => {
     expect(rows).toEqual(['ask:Q?', 'state-set:n']);
   });
 
+  test.each([
+    ['set', (turn: TaskTurn<string>) => turn.state.set('é'.repeat(513), 1)],
+    ['get', (turn: TaskTurn<string>) => turn.state.get('é'.repeat(513))],
+  ])('refuses to %s under a key that no database would index', async (name, run) => {
+    const world = await begun(run);
+    expect(await world.state()).toBe('rejected');
+    expect((await world.events()).at(-1)).toMatchObject({
+      message: {
+        parts: [{ text: `turn.state.${name}(key): must have at most 1024 bytes in UTF-8; this one has 1026` }],
+      },
+    });
+  });
+
   test('refuses what is not JSON, by name', async () => {
     const world = await begun((turn) => turn.state.set('f', (() => 1) as never));
     expect(await world.state()).toBe('failed');

@@ -1,5 +1,6 @@
 import { decodeJournalValue, encodeJournalValue } from '../agent/codec.ts';
 import type { Json } from '../base/json.ts';
+import { checkKey } from '../model/ids.ts';
 import type { Fact } from '../store/contract.ts';
 import { untilAnswered } from './backoff.ts';
 import type { RunContext } from './run-context.ts';
@@ -20,6 +21,7 @@ export class SessionState {
 
   get(key: string): Promise<Json | undefined> {
     return this.#context.phase.call(async () => {
+      checkKey(key, 'turn.state.get(key)');
       const { journal, emitter } = this.#context;
       const rowKey = journal.nextKey('state-get', key);
       const found = journal.find(rowKey);
@@ -35,6 +37,7 @@ export class SessionState {
   set(key: string, value: Json | undefined): void {
     const { journal, emitter, phase } = this.#context;
     if (!phase.isLive) return;
+    checkKey(key, 'turn.state.set(key)');
     const text = value === undefined ? undefined : encodeJournalValue(value, `turn.state.set("${key}") was given`);
     const rowKey = journal.nextKey('state-set', key);
     if (journal.find(rowKey) !== undefined) return;

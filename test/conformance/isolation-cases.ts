@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { ArtifactId, ContextId, MessageId, TaskId } from '../../src/model/ids.ts';
+import { limits } from '../../src/base/limits.ts';
+import type { AgentName, ArtifactId, ContextId, MessageId, TaskId } from '../../src/model/ids.ts';
+import type { Scope } from '../../src/model/scope.ts';
 import type { ScopedStore } from '../../src/store/contract.ts';
 import type { MemoryId } from '../../src/store/memory-contract.ts';
 import {
@@ -69,8 +72,37 @@ async function fill(world: StoreWorld, live: boolean): Promise<Names & { readonl
   return { taskId: task.id, contextId: task.contextId, messageId, no: task.no as never };
 }
 
+/** Bytes that no compression makes fewer. */
+const longest = (bytes: number): string => randomBytes(bytes).toString('base64').slice(0, bytes);
+
+function describeLongestKeys(open: OpenWorld): void {
+  test('the longest agent, scope, ids and keys that any door lets in are taken', async () => {
+    const world = await open();
+    const agent = longest(63) as AgentName;
+    const scope = longest(limits.keyBytesMax) as Scope;
+    // Three bytes each, and more than any other character takes of what an id is counted in.
+    const widest = String.fromCharCode(...Array.from(randomBytes(limits.idCharsMax), (byte) => 0x4e00 + 64 * byte));
+    const contextId = widest as ContextId;
+    const messageId = widest as MessageId;
+    const { task, grant } = await world.start({ agent, scope, contextId, messageId });
+    const key = longest(limits.keyBytesMax);
+    await world.store.append(grant, { emitNo: 0, facts: [{ kind: 'session-state', key, value: '1' }] });
+    expect(await world.store.readSessionState(task.sessionNo, key)).toBe('1');
+    const scoped = world.scoped(agent, scope);
+    expect(await scoped.findMessage(messageId)).toMatchObject({ state: 'task', taskId: task.id });
+    expect((await scoped.listSessions({ pageItems: 9 })).items).toMatchObject([{ contextId }]);
+    const memory = { id: 'memory' as MemoryId, text: 'the sea' };
+    await scoped.memories.write([
+      { kind: 'remember', memory },
+      { kind: 'grant', id: memory.id, to: scope },
+    ]);
+    expect(await scoped.memories.grantsOf(memory.id)).toEqual([scope]);
+  });
+}
+
 /** The other scope's name begins with this one's, and the agents share a beginning too: equality alone tells them apart. */
 export function describeIsolation(open: OpenWorld): void {
+  describeLongestKeys(open);
   describe('isolation: what is foreign is answered as what is absent', () => {
     const others = [
       ['for another scope', AGENT, OTHER_SCOPE],
