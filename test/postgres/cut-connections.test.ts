@@ -25,7 +25,7 @@ async function underCuts<T>(
   admin: pg.Client,
   random: Random,
   work: (cutsSoFar: () => number) => Promise<T>,
-): Promise<{ readonly result: T; readonly cuts: number }> {
+): Promise<T> {
   let cuts = 0;
   let isDone = false;
   const working = work(() => cuts).finally(() => {
@@ -40,7 +40,7 @@ async function underCuts<T>(
     }
   })();
   const [result] = await Promise.all([working, cutting]);
-  return { result, cuts };
+  return result;
 }
 
 const CUTS_MIN = 40;
@@ -65,7 +65,7 @@ test.each([1, 2])('no event is doubled and none is lost, whenever the connection
     }
     return words;
   };
-  const { result } = await underCuts(database, admin, seededRandom(seed), (cutsSoFar) =>
+  const result = await underCuts(database, admin, seededRandom(seed), (cutsSoFar) =>
     Promise.all(started.map(({ grant }) => write(grant, cutsSoFar))),
   );
   for (const [index, { task }] of started.entries()) {
@@ -120,7 +120,7 @@ test('of claims, every run that is leased is known to its worker, and to nobody 
   const tasks = 80;
   await Promise.all(Array.from({ length: tasks }, () => world.submit()));
   const worker = await world.worker(1e9);
-  const { result: runIds } = await underCuts(database, admin, seededRandom(seed), async (cutsSoFar) => {
+  const runIds = await underCuts(database, admin, seededRandom(seed), async (cutsSoFar) => {
     const found: string[] = [];
     while (found.length < tasks || cutsSoFar() < FEW_CUTS) {
       if (found.length >= tasks) await persist(() => world.submit());
@@ -143,7 +143,7 @@ test('a settlement and a hand-over say what became of them, whenever the connect
   const admin = await database.connect();
   const worker = await world.worker(1e9);
   const rounds = 15;
-  const { result: grants } = await underCuts(database, admin, seededRandom(seed), async (cutsSoFar) => {
+  const grants = await underCuts(database, admin, seededRandom(seed), async (cutsSoFar) => {
     const known: Grant[] = [];
     for (let round = 0; round < rounds || cutsSoFar() < FEW_CUTS; round += 1) {
       const first = await persist(() => world.claim(worker, 1).then(() => world.start({ grantTo: worker })));
