@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Seq } from '../../src/model/ids.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { codeVersion } from '../../src/store/sql/migrate.ts';
 import { PostgresWorld } from './postgres-world.ts';
 
@@ -54,6 +55,32 @@ test('without migrate an empty database is refused, and left empty', async () =>
   const admin = await database.connect();
   const { rows } = await admin.query('select 1 from pg_namespace where nspname = $1', [database.schema]);
   expect(rows).toEqual([]);
+});
+
+test('a node that may not see the cluster shares the incarnation of one that may', async () => {
+  const database = new PostgresWorld();
+  const first = await (await database.openStore()).installation();
+  const admin = await database.connect();
+  const role = database.schema;
+  await admin.query(`
+    create role ${role} login password 'x' nosuperuser;
+    grant usage on schema ${role} to ${role};
+    grant select, insert, update on all tables in schema ${role} to ${role};
+    revoke execute on function pg_control_system() from public`);
+  onTestFinished(async () => {
+    await admin.query(
+      `grant execute on function pg_control_system() to public; drop owned by ${role}; drop role ${role}`,
+    );
+  });
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'x';
+  const blind = await openPostgresStore({ url: url.href, schema: database.schema, migrate: false });
+  onTestFinished(() => blind.close());
+  for (const store of [blind, await database.openStore(), blind]) expect(await store.installation()).toEqual(first);
+  // One that may see more comes later: what was known of the life is told from its end.
+  await admin.query(`update ${role}.installation set life = regexp_replace(life, '^[^/]*/[^/]*/', '')`);
+  for (const store of [blind, await database.openStore(), blind]) expect(await store.installation()).toEqual(first);
 });
 
 test('data that moved to another life has another incarnation, and keeps its id', async () => {

@@ -39,7 +39,7 @@ export function classifyFailure(error: unknown): Failure {
 }
 
 /** The five characters of the server's answer; undefined when it was not the server that spoke. */
-function sqlState(error: unknown): string | undefined {
+export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // ECONNRESET and its like stand in the same property.
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as Error) ? code : undefined;

@@ -1,11 +1,12 @@
-import { errorCode } from '../../base/errors.ts';
 import type { SystemStore } from '../contract.ts';
+import { sqlState } from './errors.ts';
 import type { PostgresContext } from './postgres-context.ts';
 import { nowOf } from './postgres-context.ts';
 
 /**
  * `SystemStore.installation`. The row remembers the life in which it was last read: the cluster, its timeline, the database and the schema. A
- * backup that was restored and a replica that took over are another life of the same data, and get a new incarnation.
+ * backup that was restored and a replica that took over are another life of the same data, and get a new incarnation. Where one node may read
+ * the cluster and another may not, both mean the same life, and the longer of its names is kept.
  */
 export async function readInstallation(context: PostgresContext): ReturnType<SystemStore['installation']> {
   const { d, database } = context;
@@ -17,8 +18,8 @@ export async function readInstallation(context: PostgresContext): ReturnType<Sys
         text: `insert into ${d.table('installation')} as i (one, id, incarnation, life, created_at)
           values (1, gen_random_uuid()::text, ${random}, $1, ${d.moment(2)})
           on conflict (one) do update
-          set incarnation = excluded.incarnation, life = excluded.life
-          where i.life <> excluded.life`,
+          set incarnation = case when ${IS_LONGER} then i.incarnation else excluded.incarnation end, life = excluded.life
+          where i.life <> excluded.life and not ${IS_SHORTER}`,
         values: [life, nowOf(context)],
       },
       {
@@ -37,6 +38,10 @@ export async function readInstallation(context: PostgresContext): ReturnType<Sys
   };
 }
 
+/** A life without its cluster is the end of the same one with it: numbers and slashes, so nothing in it is a wildcard. */
+const IS_SHORTER = `i.life like '%/' || excluded.life`;
+const IS_LONGER = `excluded.life like '%/' || i.life`;
+
 const CLUSTER = `(select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
 
 /** Hosts that hide the cluster still show the database and the schema. */
@@ -48,7 +53,14 @@ async function readLife({ d, database }: PostgresContext): Promise<string> {
     return rows?.[0]?.life as string;
   };
   return read(`${CLUSTER} || '/' || ${place}`).catch((error: unknown) => {
-    if (errorCode(error) === 'unavailable') throw error;
+    if (!isHidden(error)) throw error;
     return read(place);
   });
+}
+
+/** The right is missing, the function is, or the server does not do this; anything else may be otherwise the next time. */
+const HIDDEN = new Set(['42501', '42883', '0A000']);
+
+function isHidden(error: unknown): boolean {
+  return error instanceof Error && HIDDEN.has(sqlState(error.cause) ?? '');
 }
