@@ -259,6 +259,50 @@ describe('slots', () => {
   });
 });
 
+describe('a run that was granted with one that is alone', () => {
+  async function beside(): Promise<{ readonly world: RunWorld; readonly begun: string[] }> {
+    const begunTexts: string[] = [];
+    const world = await begun((turn) => {
+      begunTexts.push(turn.text);
+      return aborted(turn.signal);
+    });
+    await world.crash();
+    await world.work();
+    await world.crash();
+    begunTexts.length = 0;
+    await world.submit('beside');
+    await world.work();
+    return { world, begun: begunTexts };
+  }
+
+  test('begins when the other was alone for long enough', async () => {
+    const { world, begun } = await beside();
+    expect(begun).toEqual(['hello']);
+    expect(world.process.engine.held()).toHaveLength(2);
+    await world.clock.advance('30s');
+    await world.settleDown();
+    expect(begun).toEqual(['hello', 'beside']);
+  });
+
+  test('is canceled without having begun', async () => {
+    const { world, begun } = await beside();
+    await world.cancel();
+    await world.settleDown();
+    expect(begun).toEqual(['hello']);
+    expect(await world.state()).toBe('canceled');
+    expect(world.process.engine.held()).toHaveLength(1);
+  });
+
+  test('is handed back by a drain', async () => {
+    const { world, begun } = await beside();
+    const drained = world.process.engine.drain(instant(world.clock.now()));
+    await world.clock.advance('5s');
+    await drained;
+    expect(begun).toEqual(['hello']);
+    expect((await outcomes(world)).at(-1)).toBe('handed-back');
+  });
+});
+
 describe('cleanups', () => {
   test('run however the run ends, last in first out, and one that fails stops no other', async () => {
     const order: string[] = [];

@@ -1,14 +1,12 @@
-import { OVER } from '../base/abort-over.ts';
 import type { Instant } from '../base/clock.ts';
 import type { TaskNo } from '../model/ids.ts';
 import type { Grant, TurnMaterial } from '../store/contract.ts';
 import { RunExecution } from './execution.ts';
 import type { Engine, RuntimeParts } from './ports.ts';
+import { StartOrder } from './start-order.ts';
 
 /** Lost workers after which a run begins alone, so that what kills processes takes no other run along. */
 const CRASHES_ALONE = 2;
-/** How long it stays alone. What killed its process twice mostly does so soon; a run of hours must not hold up everybody. */
-const ALONE_MS = 30_000;
 
 /** The lease engine: executes granted runs in this process. */
 export function createEngine(parts: RuntimeParts): Engine {
@@ -24,18 +22,23 @@ class LocalEngine implements Engine {
   readonly #parts: RuntimeParts;
   readonly #occupied = new Set<RunExecution>();
   readonly #held = new Map<TaskNo, RunExecution>();
-  /** Runs that are alone for now, with what ends it. */
-  readonly #alone = new Map<RunExecution, AbortController>();
+  readonly #order: StartOrder<RunExecution>;
   readonly #slotWatchers = new Set<() => void>();
   readonly #emptyWatchers = new Set<() => void>();
   #isDrained = false;
 
   constructor(parts: RuntimeParts) {
     this.#parts = parts;
+    this.#order = new StartOrder(parts.clock, {
+      begin: (run) => {
+        this.#follow(run);
+      },
+      opened: () => this.#wakeSlotWatchers(),
+    });
   }
 
   get exclusive(): boolean {
-    return this.#alone.size > 0;
+    return this.#order.isExclusive;
   }
 
   freeSlots(): number {
@@ -46,17 +49,23 @@ class LocalEngine implements Engine {
     const run = new RunExecution(this.#parts, grant, material);
     this.#occupied.add(run);
     this.#held.set(grant.taskNo, run);
-    if (grant.turn.crashes >= CRASHES_ALONE) this.#keepAlone(run);
-    this.#follow(run);
-    if (this.#isDrained) run.drain();
+    this.#order.add(run, grant.turn.crashes >= CRASHES_ALONE);
+    if (this.#isDrained) this.#end(run, (ended) => ended.drain());
   }
 
   cancel(taskNo: TaskNo): void {
-    this.#held.get(taskNo)?.cancel();
+    const run = this.#held.get(taskNo);
+    if (run !== undefined) this.#end(run, (ended) => ended.cancel());
   }
 
   loseAll(): void {
-    for (const run of this.#held.values()) run.lose();
+    for (const run of [...this.#held.values()]) this.#end(run, (ended) => ended.lose());
+  }
+
+  /** Tells a run its end; one that has not begun writes that end at once. */
+  #end(run: RunExecution, tell: (run: RunExecution) => void): void {
+    tell(run);
+    this.#order.hurry(run);
   }
 
   held(): ReturnType<Engine['held']> {
@@ -91,7 +100,7 @@ class LocalEngine implements Engine {
     overtime.catch(() => {});
     early.abort();
     this.#isDrained = true;
-    for (const run of this.#held.values()) run.drain();
+    for (const run of [...this.#held.values()]) this.#end(run, (ended) => ended.drain());
     await none;
   }
 
@@ -102,18 +111,12 @@ class LocalEngine implements Engine {
     if (this.#held.size === 0) for (const watcher of [...this.#emptyWatchers]) watcher();
     await run.released();
     this.#occupied.delete(run);
-    this.#alone.get(run)?.abort(OVER);
-    for (const watcher of [...this.#slotWatchers]) watcher();
+    this.#order.ended(run);
+    this.#wakeSlotWatchers();
   }
 
-  #keepAlone(run: RunExecution): void {
-    const ended = new AbortController();
-    this.#alone.set(run, ended);
-    const joined = (): void => {
-      this.#alone.delete(run);
-      for (const watcher of [...this.#slotWatchers]) watcher();
-    };
-    this.#parts.clock.sleep(ALONE_MS, ended.signal).then(joined, joined);
+  #wakeSlotWatchers(): void {
+    for (const watcher of [...this.#slotWatchers]) watcher();
   }
 
   #untilNoneHeld(): Promise<void> {

@@ -80,7 +80,7 @@ export interface Engine {
   readonly name: 'local';
   /** Slots free now for one more run. */
   freeSlots(): number;
-  /** True while a run that has crashed twice executes: it runs alone. */
+  /** True while a run that has crashed twice waits to begin, or has just begun: it runs alone for a while. */
   readonly exclusive: boolean;
   /** Begins a run. `material` spares the read when the submit that granted it has everything in hand. */
   start(grant: Grant, material?: TurnMaterial): void;
