@@ -153,7 +153,7 @@ function jsonRpcAnswer(status: number, body: Wire): Answer {
   return { ok: false, status, reason: reasonOf(body.error.data, body.error.code), message: body.error.message, body };
 }
 
-function restAnswer(status: number, body: Wire): Answer {
+export function restAnswer(status: number, body: Wire): Answer {
   if (body.error === undefined) return { ok: true, value: body };
   return {
     ok: false,
@@ -171,7 +171,7 @@ function reasonOf(details: Wire, fallback: unknown): string {
   return String(info?.reason ?? fallback);
 }
 
-async function openStream(
+export async function openStream(
   send: (signal: AbortSignal) => Promise<Response>,
   answerOf: (status: number, body: Wire) => Answer,
   unwrap: (frame: Wire) => Wire,
