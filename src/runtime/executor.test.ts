@@ -271,36 +271,45 @@ describe('a run that was granted with one that is alone', () => {
     await world.crash();
     begunTexts.length = 0;
     await world.submit('beside');
-    await world.work();
+    await world.claim();
+    await world.settleDown();
     return { world, begun: begunTexts };
   }
 
-  test('begins when the other was alone for long enough', async () => {
+  test('is handed back, and begins when the other was alone for long enough', async () => {
     const { world, begun } = await beside();
     expect(begun).toEqual(['hello']);
-    expect(world.process.engine.held()).toHaveLength(2);
+    expect(world.process.engine.held()).toHaveLength(1);
+    expect(await outcomes(world)).toEqual(['handed-back']);
     await world.clock.advance('30s');
-    await world.settleDown();
+    await world.work();
     expect(begun).toEqual(['hello', 'beside']);
   });
+});
 
-  test('is canceled without having begun', async () => {
-    const { world, begun } = await beside();
-    await world.cancel();
-    await world.settleDown();
-    expect(begun).toEqual(['hello']);
-    expect(await world.state()).toBe('canceled');
-    expect(world.process.engine.held()).toHaveLength(1);
+test('a run that is to be alone waits for one that executes, and a cancel does not', async () => {
+  const begunTexts: string[] = [];
+  const world = await begun((turn) => {
+    begunTexts.push(turn.text);
+    return aborted(turn.signal);
   });
-
-  test('is handed back by a drain', async () => {
-    const { world, begun } = await beside();
-    const drained = world.process.engine.drain(instant(world.clock.now()));
-    await world.clock.advance('5s');
-    await drained;
-    expect(begun).toEqual(['hello']);
-    expect((await outcomes(world)).at(-1)).toBe('handed-back');
-  });
+  await world.crash();
+  await world.work();
+  await world.crash();
+  const { taskId, taskNo } = world;
+  const twice = await world.store.claim({ ...world.process.worker, agents: [world.agentName], runsMax: 1 });
+  await world.submit('first');
+  await world.work();
+  begunTexts.length = 0;
+  for (const grant of twice) world.process.engine.start(grant);
+  await world.settleDown();
+  expect(begunTexts).toEqual([]);
+  expect(world.process.engine.exclusive).toBe(true);
+  Object.assign(world, { taskId, taskNo });
+  await world.cancel();
+  await world.settleDown();
+  expect([begunTexts, await world.state()]).toEqual([[], 'canceled']);
+  expect(world.process.engine.exclusive).toBe(false);
 });
 
 describe('cleanups', () => {

@@ -49,8 +49,8 @@ class LocalEngine implements Engine {
     const run = new RunExecution(this.#parts, grant, material);
     this.#occupied.add(run);
     this.#held.set(grant.taskNo, run);
-    this.#order.add(run, grant.turn.crashes >= CRASHES_ALONE);
-    if (this.#isDrained) this.#end(run, (ended) => ended.drain());
+    const place = this.#order.add(run, grant.turn.crashes >= CRASHES_ALONE);
+    if (place === 'refused' || this.#isDrained) this.#end(run, (ended) => ended.drain());
   }
 
   cancel(taskNo: TaskNo): void {

@@ -27,86 +27,75 @@ function opened() {
     begun,
     order,
     opens: () => opens,
-    /** A capital wants to be alone. */
-    add: (...names: readonly string[]) => {
-      for (const name of names) order.add(run(name), name === name.toUpperCase());
-    },
+    /** A capital wants to be alone. What is refused is told. */
+    add: (...names: readonly string[]) =>
+      names.filter((name) => order.add(run(name), name === name.toUpperCase()) === 'refused'),
     end: (name: string) => order.ended(run(name)),
     hurry: (name: string) => order.hurry(run(name)),
   };
 }
 
-describe('a run that wants to be alone', () => {
+describe('a run that is to be alone', () => {
   test('waits for those that execute, and then lets nobody begin beside it', () => {
     const { add, end, begun, order, opens } = opened();
-    add('a', 'b', 'X', 'c');
+    expect(add('a', 'b', 'X', 'c')).toEqual(['c']);
     expect(begun).toEqual(['a', 'b']);
     expect(order.isExclusive).toBe(true);
     end('a');
     expect(begun).toEqual(['a', 'b']);
     end('b');
     expect(begun).toEqual(['a', 'b', 'X']);
+    expect(add('d')).toEqual(['d']);
     end('X');
-    expect(begun).toEqual(['a', 'b', 'X', 'c']);
-    expect(order.isExclusive).toBe(false);
-    expect(opens()).toBe(1);
+    expect([order.isExclusive, opens()]).toEqual([false, 1]);
+    expect(add('c')).toEqual([]);
   });
 
-  test('of two in one claim, each is alone', () => {
+  test('of two in one claim, one begins', () => {
     const { add, end, begun } = opened();
-    add('X', 'Y', 'a');
-    expect(begun).toEqual(['X']);
+    expect(add('X', 'Y', 'a')).toEqual(['Y', 'a']);
     end('X');
+    expect(add('Y')).toEqual([]);
     expect(begun).toEqual(['X', 'Y']);
-    end('Y');
-    expect(begun).toEqual(['X', 'Y', 'a']);
   });
 
   test('begins beside others that do not end in time, and is joined after the same time', async () => {
     const { clock, add, begun, order, opens } = opened();
-    add('a', 'X', 'b');
+    add('a', 'X');
     await clock.advance('29s');
     expect(begun).toEqual(['a']);
     await clock.advance('1s');
     expect(begun).toEqual(['a', 'X']);
     await clock.advance('29s');
-    expect(begun).toEqual(['a', 'X']);
+    expect(order.isExclusive).toBe(true);
     await clock.advance('1s');
-    expect(begun).toEqual(['a', 'X', 'b']);
-    expect(order.isExclusive).toBe(false);
-    expect(opens()).toBe(1);
-    expect(clock.sleeping()).toBe(0);
+    expect([order.isExclusive, opens(), clock.sleeping()]).toEqual([false, 1, 0]);
   });
 
-  test('alone from the start, it opens the doors when its time is over or it is', async () => {
-    const first = opened();
-    first.add('X');
-    await first.clock.advance('30s');
-    expect([first.order.isExclusive, first.opens()]).toEqual([false, 1]);
-    const second = opened();
-    second.add('X');
-    second.end('X');
-    expect([second.order.isExclusive, second.opens(), second.clock.sleeping()]).toEqual([false, 1, 0]);
+  test('ends what it was alone for when it ends itself', () => {
+    const { add, end, order, opens, clock } = opened();
+    add('X');
+    end('X');
+    expect([order.isExclusive, opens(), clock.sleeping()]).toEqual([false, 1, 0]);
   });
 
-  test('canceled while it waits, it ends at once and holds nobody up', () => {
-    const { add, hurry, end, begun, order } = opened();
-    add('a', 'X', 'b');
+  test('told its end while it waits, it begins at once and holds nobody up', () => {
+    const { add, hurry, end, begun, order, clock } = opened();
+    add('a', 'X');
     hurry('X');
-    expect(begun).toEqual(['a', 'X', 'b']);
+    expect([begun, order.isExclusive, clock.sleeping()]).toEqual([['a', 'X'], false, 0]);
     hurry('X');
     end('X');
-    expect(begun).toHaveLength(3);
-    expect(order.isExclusive).toBe(false);
+    expect(begun).toHaveLength(2);
   });
 
-  test('one that was hurried from behind leaves the first in line where it is', () => {
-    const { add, hurry, begun, end } = opened();
+  test('is not put off by one that was refused and writes its end', () => {
+    const { add, hurry, end, begun } = opened();
     add('a', 'X', 'b');
     hurry('b');
+    end('a');
     expect(begun).toEqual(['a', 'b']);
     end('b');
-    end('a');
     expect(begun).toEqual(['a', 'b', 'X']);
   });
 });

@@ -4,30 +4,21 @@ import type { Clock } from '../base/clock.ts';
 /** How long a run stays alone. What killed its process twice mostly does so soon; a run of hours must not hold up everybody. */
 const ALONE_MS = 30_000;
 
-interface Entry<Run> {
-  readonly run: Run;
-  readonly wantsAlone: boolean;
-}
-
 /**
- * When granted runs begin, so that one which wants to be alone takes no other along when it kills its process.
+ * When granted runs begin, so that one which is to be alone takes no other along when it kills its process.
  *
  * It begins when nothing else executes here, and until it is over, or 30 s have passed, nothing else begins. It waits for
- * others no longer than that either: then it begins beside them. Runs begin in the order in which they were granted, so
- * neither kind keeps the other waiting for ever.
+ * others no longer than that either: then it begins beside them. What was granted meanwhile all the same, by the same
+ * claim for instance, is refused: another node may have room for it, and here it is claimed again in its turn.
  */
 export class StartOrder<Run extends object> {
   readonly #clock: Clock;
   readonly #begin: (run: Run) => void;
-  /** Told when what holds others up is over. */
+  /** Told when others may begin again. */
   readonly #opened: () => void;
-  #waiting: Entry<Run>[] = [];
   readonly #executing = new Set<Run>();
-  /** The run that is alone for now. */
-  #alone: Run | undefined;
-  /** Ends the time of the run that is alone, or of the first in line that would be. */
-  #patience: AbortController | undefined;
-  #isPatienceOver = false;
+  /** The run that waits until it is alone, or is alone for now. */
+  #exclusive: { readonly run: Run; readonly phase: 'waits' | 'alone'; readonly patience: AbortController } | undefined;
 
   constructor(clock: Clock, on: { readonly begin: (run: Run) => void; readonly opened: () => void }) {
     this.#clock = clock;
@@ -35,86 +26,55 @@ export class StartOrder<Run extends object> {
     this.#opened = on.opened;
   }
 
-  /** A run is alone, or waits for its turn: no other is to be granted here. */
+  /** A run is alone, or waits until it is: no other is to be granted here. */
   get isExclusive(): boolean {
-    return this.#alone !== undefined || this.#waiting.length > 0;
+    return this.#exclusive !== undefined;
   }
 
-  /** Begins the run as soon as it may. */
-  add(run: Run, wantsAlone: boolean): void {
-    this.#change(() => this.#waiting.push({ run, wantsAlone }));
+  /** Begins the run as soon as it may; `refused` where another one is in its way. */
+  add(run: Run, wantsAlone: boolean): 'taken' | 'refused' {
+    if (this.isExclusive) return 'refused';
+    if (!wantsAlone) this.#start(run);
+    else if (this.#executing.size === 0) this.#startAlone(run);
+    else this.#enter('waits', run, () => this.#startAlone(run));
+    return 'taken';
   }
 
   /** The run has been told its end, so it calls no handler: it need not wait. */
   hurry(run: Run): void {
-    const place = this.#waiting.findIndex((entry) => entry.run === run);
-    if (place === -1) return;
-    this.#change(() => {
-      if (place === 0) this.#endPatience();
-      this.#waiting.splice(place, 1);
-      this.#executing.add(run);
-      this.#begin(run);
-    });
+    if (this.#executing.has(run)) return;
+    this.#start(run);
+    if (this.#exclusive?.run === run) this.#open();
   }
 
   /** The run can do no more. */
   ended(run: Run): void {
-    this.#change(() => {
-      this.#executing.delete(run);
-      if (this.#alone === run) this.#join();
-    });
+    this.#executing.delete(run);
+    const exclusive = this.#exclusive;
+    if (exclusive?.run === run) this.#open();
+    else if (exclusive?.phase === 'waits' && this.#executing.size === 0) this.#startAlone(exclusive.run);
   }
 
-  #change(change: () => void): void {
-    const wasExclusive = this.isExclusive;
-    change();
-    this.#proceed();
-    if (wasExclusive && !this.isExclusive) this.#opened();
+  #start(run: Run): void {
+    this.#executing.add(run);
+    this.#begin(run);
   }
 
-  #proceed(): void {
-    for (let next = this.#waiting[0]; next !== undefined && this.#mayBegin(next); next = this.#waiting[0]) {
-      this.#waiting.shift();
-      this.#endPatience();
-      this.#executing.add(next.run);
-      if (next.wantsAlone) this.#keepAlone(next.run);
-      this.#begin(next.run);
-    }
-    if (this.#waiting[0]?.wantsAlone === true && this.#alone === undefined) this.#startPatience(() => {});
+  #startAlone(run: Run): void {
+    this.#enter('alone', run, () => this.#open());
+    this.#start(run);
   }
 
-  #mayBegin({ wantsAlone }: Entry<Run>): boolean {
-    if (this.#alone !== undefined) return false;
-    return !wantsAlone || this.#executing.size === 0 || this.#isPatienceOver;
-  }
-
-  #keepAlone(run: Run): void {
-    this.#alone = run;
-    this.#startPatience(() => this.#join());
-  }
-
-  /** Others may begin beside the run that was alone. */
-  #join(): void {
-    this.#alone = undefined;
-    this.#endPatience();
-  }
-
-  #startPatience(over: () => void): void {
-    if (this.#patience !== undefined) return;
+  #enter(phase: 'waits' | 'alone', run: Run, over: () => void): void {
+    this.#exclusive?.patience.abort(OVER);
     const patience = new AbortController();
-    this.#patience = patience;
-    this.#clock.sleep(ALONE_MS, patience.signal).then(
-      () => {
-        this.#isPatienceOver = true;
-        this.#change(over);
-      },
-      () => {},
-    );
+    this.#exclusive = { run, phase, patience };
+    this.#clock.sleep(ALONE_MS, patience.signal).then(over, () => {});
   }
 
-  #endPatience(): void {
-    this.#patience?.abort(OVER);
-    this.#patience = undefined;
-    this.#isPatienceOver = false;
+  #open(): void {
+    this.#exclusive?.patience.abort(OVER);
+    this.#exclusive = undefined;
+    this.#opened();
   }
 }
