@@ -4,6 +4,7 @@ import type { ArtifactId } from '../model/ids.ts';
 import type { Part } from '../model/message.ts';
 import type { Fact } from '../store/contract.ts';
 import { LiveArtifact } from './artifact-writer.ts';
+import type { Emission } from './emitter.ts';
 import { type RunContext, turnId } from './run-context.ts';
 
 /** The artifact that holds what a handler returned. */
@@ -46,9 +47,13 @@ export class Artifacts {
   }
 
   /** Closes what a handler that succeeded left open, once all that it appended is there. */
-  async closing(): Promise<readonly Fact[]> {
+  async closing(): Promise<Emission> {
     for (const artifact of this.#opened) await artifact.staged();
-    return this.#opened.filter((artifact) => artifact.isTouched).flatMap((artifact) => artifact.closing()?.facts ?? []);
+    const closings = this.#opened
+      .filter((artifact) => artifact.isTouched)
+      .flatMap((artifact) => artifact.closing() ?? []);
+    const bytes = closings.reduce((sum, closing) => sum + closing.bytes, 0);
+    return { facts: closings.flatMap(({ facts }) => facts), bytes };
   }
 
   /** Takes back what an earlier run left half and this one did not take up: nobody will ever finish it. */

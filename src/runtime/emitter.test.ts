@@ -209,14 +209,29 @@ describe('the emitter', () => {
   test('attached facts go with the next emission, or with the settlement', async () => {
     const log = new FakeLog();
     const { emitter } = opened(log);
-    emitter.attach(chunk(0).facts);
+    emitter.attach(chunk(0));
     await emitter.flush();
     expect(log.facts).toEqual([]);
     await emitter.commit(chunk(1));
     expect(log.batches.map(({ facts }) => keys(facts))).toEqual([[0, 1]]);
-    emitter.attach(chunk(2).facts);
+    emitter.attach(chunk(2));
     expect(await emitter.close()).toMatchObject({ emitNo: 2, facts: chunk(2).facts });
   });
+});
+
+test.each([
+  ['many facts', 3 * limits.emitEventsMax, 100],
+  ['many bytes', 40, limits.emitBytesMax / 8],
+])('attached %s are held to the bounds of the buffer, and keep their place', async (_of, count, bytes) => {
+  const log = new FakeLog();
+  const { emitter } = opened(log);
+  for (const n of range(count)) emitter.attach(chunk(n, bytes));
+  await emitter.commit(chunk(count, bytes));
+  expect(keys(log.facts)).toEqual(range(count + 1));
+  for (const { facts } of log.batches) {
+    expect(facts.length).toBeLessThanOrEqual(limits.emitEventsMax);
+    expect(facts.length * bytes).toBeLessThanOrEqual(limits.emitBytesMax);
+  }
 });
 
 describe('under random failures', () => {

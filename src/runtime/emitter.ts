@@ -62,6 +62,7 @@ export class Emitter {
   #headSeq: Seq;
   #emitNo = 0;
   #attached: Fact[] = [];
+  #attachedBytes = 0;
   #buffer: Emission[] = [];
   #bufferFacts = 0;
   #bufferBytes = 0;
@@ -92,9 +93,16 @@ export class Emitter {
     return this.#emitNo;
   }
 
-  /** Facts that go with the next emission, in one transaction with it; with the settlement if there is none. */
-  attach(facts: readonly Fact[]): void {
-    if (this.#state !== 'stopped') this.#attached.push(...facts);
+  /**
+   * Facts that go with the next emission, in one transaction with it; with the settlement if there is none. When they are half of what
+   * the buffer holds they are an emission of their own, so that the next one finds room and no batch is larger than that.
+   */
+  attach(more: Emission): void {
+    if (this.#state === 'stopped') return;
+    this.#attached.push(...more.facts);
+    this.#attachedBytes += more.bytes;
+    const isMuch = this.#attached.length > limits.emitEventsMax / 2 || this.#attachedBytes > limits.emitBytesMax / 2;
+    if (isMuch) this.emit(NOTHING).catch(ignoreEnd);
   }
 
   /** Resolves when the emission is taken; rejects with `RunEnded` when the run is over before. */
@@ -174,8 +182,10 @@ export class Emitter {
   #withAttached(emission: Emission): Emission {
     if (this.#attached.length === 0) return emission;
     const facts = [...this.#attached, ...emission.facts];
+    const bytes = this.#attachedBytes + emission.bytes;
     this.#attached = [];
-    return { facts, bytes: emission.bytes };
+    this.#attachedBytes = 0;
+    return { facts, bytes };
   }
 
   /** An emission that is larger than the whole buffer is taken alone. */
@@ -306,5 +316,6 @@ export class Emitter {
 }
 
 const TAKEN: Promise<void> = Promise.resolve();
+const NOTHING: Emission = { facts: [], bytes: 0 };
 
 function ignoreEnd(): void {}

@@ -4,6 +4,10 @@ import { checkKey } from '../model/ids.ts';
 import type { Fact } from '../store/contract.ts';
 import { untilAnswered } from './backoff.ts';
 import type { RunContext } from './run-context.ts';
+import { rowEmission } from './step.ts';
+
+/** What a write takes beside its key and its value: two rows. */
+const FACT_BYTES = 256;
 
 /**
  * State of the session, as a turn reads and writes it. What was read is kept in the journal and what was written is
@@ -29,7 +33,7 @@ export class SessionState {
       const text = this.#written.has(key) ? this.#written.get(key) : await this.#read(key);
       const value = text === undefined ? undefined : (decodeJournalValue(text) as Json);
       const result = encodeJournalValue(value, `turn.state.get("${key}") found`);
-      emitter.attach([{ kind: 'journal', entry: journal.row({ key: rowKey, kind: 'step', state: 'done', result }) }]);
+      emitter.attach(rowEmission(journal.row({ key: rowKey, kind: 'step', state: 'done', result })));
       return value;
     });
   }
@@ -46,7 +50,7 @@ export class SessionState {
       { kind: 'session-state', key, value: text },
       { kind: 'journal', entry: journal.row({ key: rowKey, kind: 'step', state: 'done', result: 'null' }) },
     ];
-    emitter.attach(facts);
+    emitter.attach({ facts, bytes: FACT_BYTES + key.length + (text?.length ?? 0) });
   }
 
   #read(key: string): Promise<string | undefined> {
