@@ -45,7 +45,8 @@ export interface TaskTurn<Input> extends BaseTurn<Input> {
   readonly history: readonly Message[];
   /**
    * Runs `work` once and records what it returns; later runs of the turn get the record. Three tries with jitter, then
-   * the error is the handler's. With `atMostOnce`, a step that had begun when a worker died throws `StepUnknown`.
+   * the error is the handler's. With `atMostOnce` there is one try: its error is recorded too, and
+   * a step that had begun when a worker died throws `StepUnknown`.
    */
   step<Result>(
     name: string,

@@ -3,7 +3,6 @@ import type { JsonObject } from '../base/json.ts';
 
 /**
  * `step`: a result that was paid for. `ask`, `authorize`, `sleep`: a suspension and how it ended.
- * `begun`: an at-most-once step that started; found without a result after a crash, its outcome is unknown.
  */
 export type JournalKind = 'step' | 'ask' | 'authorize' | 'sleep';
 export const JOURNAL_KIND_NUMBERS = { step: 1, ask: 2, authorize: 3, sleep: 4 } as const satisfies Record<

@@ -188,6 +188,44 @@ describe('an at-most-once step', () => {
     expect(await world.artifactText('result')).toBe('StepUnknown');
   });
 
+  test('that failed in a living process fails the same way in every later run, without having run again', async () => {
+    let calls = 0;
+    const world = await begun(async (turn) => {
+      const fire = (): Promise<string> =>
+        turn.step(
+          'fire',
+          () => {
+            calls += 1;
+            throw new Fail('No powder.', { code: 'powder' });
+          },
+          { atMostOnce: true },
+        );
+      const first = await fire().catch((error: unknown) => error);
+      await turn.ask('Again?');
+      const error = first as Fail;
+      return `${error.name} ${error.message} ${error.code}`;
+    });
+    expect((await world.journal()).get('step:fire')).toBe('done');
+    await world.answer('yes');
+    expect(calls).toBe(1);
+    expect(await world.artifactText('result')).toBe('Fail No powder. powder');
+  });
+
+  test('that answered a drain by failing is unknown', async () => {
+    const world = await begun(async (turn) => {
+      const heed = ({ signal }: { readonly signal: AbortSignal }): Promise<string> =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      return await turn.step('fire', heed, { atMostOnce: true }).catch((error: Error) => error.name);
+    });
+    const drained = world.process.engine.drain(world.clock.now());
+    await world.clock.advance('5s');
+    await drained;
+    expect((await world.journal()).get('step:fire')).toBe('open');
+    await world.startProcess();
+    await world.work();
+    expect(await world.artifactText('result')).toBe('StepUnknown');
+  });
+
   test('whose beginning was not on record did not begin', async () => {
     let calls = 0;
     const world = await begun((turn) => turn.step('fire', () => String(++calls), { atMostOnce: true }), 'submit');

@@ -1,11 +1,13 @@
 import { decodeJournalValue, encodeJournalValue } from '../agent/codec.ts';
 import { StepUnknown } from '../agent/errors.ts';
+import { decodeStepOutcome, encodeStepFailure } from '../agent/step-failure.ts';
 import type { StepContext, StepOptions } from '../agent/turn.ts';
 import { OVER } from '../base/abort-over.ts';
 import { type Duration, durationMs } from '../base/duration.ts';
 import { limits } from '../base/limits.ts';
 import type { JournalWrite } from '../model/task-write.ts';
 import type { Emission } from './emitter.ts';
+import { readableError } from './failure.ts';
 import { type RunContext, turnId } from './run-context.ts';
 import { RunEnded } from './run-phase.ts';
 
@@ -30,15 +32,24 @@ export async function runStep(
   const { journal, emitter } = context;
   const key = journal.nextKey('step', name);
   const found = journal.find(key);
-  if (found?.state === 'done') return decodeJournalValue(found.result ?? 'null');
+  if (found?.state === 'done') return decodeStepOutcome(found.result ?? 'null');
   if (options.atMostOnce === true) {
     if (found !== undefined) throw new StepUnknown(name);
     await emitter.commit(rowEmission(journal.row({ key, kind: 'step', state: 'open' })));
   }
-  const value = await context.scope.run(name, () => tryWork(context, { key, name, work, options }));
-  const result = encodeJournalValue(value, `Step "${name}" returned`);
+  const record = (result: string): Promise<void> =>
+    emitter.commit(rowEmission(journal.row({ key, kind: 'step', state: 'done', result })));
+  let result: string;
+  try {
+    const value = await context.scope.run(name, () => tryWork(context, { key, name, work, options }));
+    result = encodeJournalValue(value, `Step "${name}" returned`);
+  } catch (error) {
+    // Known to have failed: a later run is told so, and not that nobody knows. What answers a signal of ours says nothing.
+    if (options.atMostOnce === true && context.phase.isLive) await record(encodeStepFailure(readableError(error)));
+    throw error;
+  }
   if (!context.phase.mayRecord) throw new RunEnded();
-  await emitter.commit(rowEmission(journal.row({ key, kind: 'step', state: 'done', result })));
+  await record(result);
   return decodeJournalValue(result);
 }
 
