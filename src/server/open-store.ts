@@ -43,8 +43,8 @@ export function namesPostgres(choice: string): boolean {
   return /^postgres(ql)?:\/\//.test(choice);
 }
 
-async function openSqlite(path: string, { clock, migrate }: OpenParts): Promise<OpenedStore> {
-  const store = await openSqliteStore({ path, clock, migrate }).catch((error: unknown) => {
+async function openSqlite(path: string, { clock, logger, migrate }: OpenParts): Promise<OpenedStore> {
+  const store = await openSqliteStore({ path, clock, logger, migrate }).catch((error: unknown) => {
     throw inOneLine(error, path);
   });
   return { ...owned(store), file: realpathSync(path) };

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
+import type { FileWatch } from './file-watch.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -16,6 +17,7 @@ export class Access {
   readonly #writer: Connection;
   readonly #reader: Connection;
   readonly #queue: WriteQueue;
+  readonly #file: FileWatch;
   #isClosed = false;
 
   constructor(parts: {
@@ -23,11 +25,20 @@ export class Access {
     readonly writer: Connection;
     readonly reader: Connection;
     readonly queue: WriteQueue;
+    readonly file: FileWatch;
   }) {
     this.clock = parts.clock;
     this.#writer = parts.writer;
     this.#reader = parts.reader;
     this.#queue = parts.queue;
+    this.#file = parts.file;
+  }
+
+  /** The store's clock; throws `unavailable` where nothing could be written. */
+  now(): Instant {
+    const fault = this.#file.check();
+    if (fault !== undefined) throw fault;
+    return this.clock.now();
   }
 
   /** What `work` finds is of one moment, after every write whose promise has resolved. */

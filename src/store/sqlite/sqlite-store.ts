@@ -2,11 +2,13 @@ import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
+import { type Logger, silentLogger } from '../../base/log.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
 import type { SystemStore } from '../contract.ts';
 import { migrateUp, migrationStatus, requireMigrated } from '../sql/migrate.ts';
 import { Access } from './access.ts';
 import { Connection } from './connection.ts';
+import { FileWatch } from './file-watch.ts';
 import { beginLife } from './installation.ts';
 import { migrationPort } from './migration-port.ts';
 import { OwnerLock } from './owner-lock.ts';
@@ -19,6 +21,7 @@ export interface SqliteStoreOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly random?: Random;
+  readonly logger?: Logger;
   /** Bring an older schema up to date (default), or refuse it. */
   readonly migrate?: boolean;
   /** The disk failed at a commit, so nobody knows what is durable. By default the process ends with code 70. */
@@ -57,8 +60,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Syst
     const reader = new Connection(path, { readOnly: true, busyMs: BUSY_MS });
     opened.push(reader);
     reader.exec(`pragma cache_size = -${CACHE_KIB}`);
-    const queue = new WriteQueue(writer, options.onFatal ?? endProcess);
-    const access = new Access({ clock: options.clock, writer, reader, queue });
+    const file = new FileWatch(path, options.logger ?? silentLogger);
+    const queue = new WriteQueue(writer, options.onFatal ?? endProcess, () => file.check());
+    const access = new Access({ clock: options.clock, writer, reader, queue, file });
     return new SqliteSystemStore({
       access,
       installation: { ...identity, schemaVersion },

@@ -82,7 +82,7 @@ export class SqliteSystemStore implements SystemStore {
   }
 
   async now(): Promise<Instant> {
-    return this.#access.clock.now();
+    return this.#access.now();
   }
 
   registerWorker(request: {

@@ -39,13 +39,20 @@ type BatchResult =
 export class WriteQueue {
   readonly #connection: Connection;
   readonly #onFatal: (error: Error) => void;
+  readonly #fileFault: () => Error | undefined;
   #pending: PendingWrite[] = [];
   #isScheduled = false;
   #refusal: Error | undefined;
 
-  constructor(connection: Connection, onFatal: (error: Error) => void) {
+  /** `fileFault` is asked before each commit; what it gives refuses the whole batch. */
+  constructor(
+    connection: Connection,
+    onFatal: (error: Error) => void,
+    fileFault: () => Error | undefined = () => undefined,
+  ) {
     this.#connection = connection;
     this.#onFatal = onFatal;
+    this.#fileFault = fileFault;
   }
 
   /** `work` may run more than once and keeps nothing but what it returns; `bytes` is about what it writes. */
@@ -97,6 +104,8 @@ export class WriteQueue {
 
   #tryBatch(batch: readonly PendingWrite[], run: (write: PendingWrite) => Outcome | 'torn'): BatchResult {
     if (this.#refusal !== undefined) return { kind: 'not-begun', error: this.#refusal };
+    const fault = this.#fileFault();
+    if (fault !== undefined) return { kind: 'not-begun', error: fault };
     try {
       this.#connection.control('begin immediate');
     } catch (error) {
