@@ -23,6 +23,11 @@ export const limits = {
   idleRingsMax: 512, // rings of tasks that nobody follows yet, so that the follower of a fresh message reads no store
   idleRingsBytesMax: 4 * 1024 * 1024,
   frameBacklogBytesMax: 256 * 1024, // unread bytes per stream before its reader falls back to the store
+  largeTaskBytes: 512 * 1024, // a task above this is written once for all who read it, and handed to them in pieces
+  taskTextBytesMax: 128 * 1024 * 1024, // text of one task in one answer; files do not count, since they are not held
+  heldTextsBytesMax: 256 * 1024 * 1024, // texts of large tasks that a process holds for those who read them
+  knownLargeTasksMax: 4096, // tasks that are remembered as large, so that their text is not read before it is wanted
+  heldSlicesBytesMax: 4 * 1024 * 1024, // slices of files that many readers are at
   journalValueBytesMax: 1024 * 1024,
   commandTriesMax: 8, // decide again this often when the task moved, then `overloaded`
   queuedTurnsMax: 16,

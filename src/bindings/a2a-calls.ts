@@ -1,11 +1,12 @@
 import type { Json } from '../base/json.ts';
 import type { Call, Operations, SendParams } from '../operations/operations.ts';
 import type { CancelTaskRequest, GetTaskRequest, ListTasksRequest, SendMessageRequest } from '../protocol/v1/decode.ts';
-import { encodeListTasksResponse, encodeSendMessageResponse, encodeTask } from '../protocol/v1/encode.ts';
 import { messageResponse } from './a2a-frames.ts';
+import { a2aForm, type LargeAnswer, listAnswer, listedForm, taskAnswer, underTask } from './task-answers.ts';
 
 /*
- * The unary methods of A2A as JSON-RPC and HTTP+JSON share them: a decoded request in, the JSON of the response out.
+ * The unary methods of A2A as JSON-RPC and HTTP+JSON share them: a decoded request in, the JSON of the response out, or
+ * how to write it where that is much.
  */
 
 export function sendParams(request: SendMessageRequest): SendParams {
@@ -21,31 +22,29 @@ export function sendParams(request: SendMessageRequest): SendParams {
   };
 }
 
-export async function sendMessage(operations: Operations, call: Call, request: SendMessageRequest): Promise<Json> {
+type Answer = Json | LargeAnswer;
+
+export async function sendMessage(operations: Operations, call: Call, request: SendMessageRequest): Promise<Answer> {
   const result = await operations.sendMessage(call, sendParams(request));
   if (result.kind === 'message') return messageResponse(result.message);
-  const { historyLength } = request.configuration;
-  return encodeSendMessageResponse({
-    task: result.snapshot,
-    ...(historyLength === undefined ? {} : { historyLength }),
-  });
+  return underTask(result.snapshot, a2aForm(request.configuration.historyLength));
 }
 
-export async function getTask(operations: Operations, call: Call, request: GetTaskRequest): Promise<Json> {
+export async function getTask(operations: Operations, call: Call, request: GetTaskRequest): Promise<Answer> {
   const { id, historyLength } = request;
-  const limit = historyLength === undefined ? {} : { historyLength };
-  return encodeTask(await operations.getTask(call, { id, ...limit }), { artifacts: true, ...limit });
+  const shown = await operations.getTask(call, { id, ...(historyLength === undefined ? {} : { historyLength }) });
+  return taskAnswer(shown, a2aForm(historyLength));
 }
 
-export async function listTasks(operations: Operations, call: Call, request: ListTasksRequest): Promise<Json> {
+export async function listTasks(operations: Operations, call: Call, request: ListTasksRequest): Promise<Answer> {
   const { tenant, stateAtFrom, ...filters } = request;
-  const list = await operations.listTasks(call, {
+  const { snapshots, nextPageToken, pageSize, totalSize } = await operations.listTasks(call, {
     ...filters,
     ...(stateAtFrom === undefined ? {} : { statusTimestampAfter: stateAtFrom }),
   });
-  return encodeListTasksResponse({ ...list, tasks: list.snapshots }, { artifacts: request.includeArtifacts });
+  return listAnswer(snapshots, listedForm(request.includeArtifacts), { nextPageToken, pageSize, totalSize });
 }
 
-export async function cancelTask(operations: Operations, call: Call, request: CancelTaskRequest): Promise<Json> {
-  return encodeTask(await operations.cancelTask(call, { id: request.id }), { artifacts: true });
+export async function cancelTask(operations: Operations, call: Call, request: CancelTaskRequest): Promise<Answer> {
+  return taskAnswer(await operations.cancelTask(call, { id: request.id }), a2aForm(undefined));
 }

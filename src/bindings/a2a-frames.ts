@@ -1,16 +1,20 @@
 import { CodedError } from '../base/errors.ts';
 import type { ContextId, RunId, TaskId } from '../model/ids.ts';
 import type { Message } from '../model/message.ts';
+import type { Task } from '../model/task.ts';
 import type { StreamEvent, StreamItem, TaskStream } from '../operations/operations.ts';
 import { encodeSendMessageResponse } from '../protocol/v1/encode.ts';
 import { createStreamWriter } from '../protocol/v1/events.ts';
 import type { DoorParts } from './door.ts';
 import type { Fault } from './http/fault.ts';
-import { encodeFrame, inPieces } from './http/sse.ts';
+import { encodeFrame } from './http/sse.ts';
+import { BrokenFrame, frameOf, framePieces, type LongFrame, unbroken } from './long-frames.ts';
+import { a2aForm, answerPieces, LargeAnswer, prepare, underTask } from './task-answers.ts';
 
 /** What a binding writes around a `StreamResponse` and an error. */
 export interface FrameShape {
-  result(streamResponse: string): string;
+  readonly before: string;
+  readonly after: string;
   error(fault: Fault): string;
 }
 
@@ -26,12 +30,13 @@ export async function* a2aFrames(
   const { shape, signal } = options;
   try {
     if (stream.kind === 'message') {
-      yield encodeFrame({ data: shape.result(JSON.stringify(messageResponse(stream.message))) });
+      yield encodeFrame({ data: shape.before + JSON.stringify(messageResponse(stream.message)) + shape.after });
       return;
     }
-    yield firstFrame(parts, stream.first, options);
-    yield* eventFrames(parts, stream, shape);
+    yield* unbroken(firstFrame(parts, stream.first, options));
+    yield* eventFrames(parts, { task: stream.first.task, items: stream.items }, shape);
   } catch (error) {
+    if (error instanceof BrokenFrame) throw error;
     if (!signal.aborted) yield encodeFrame({ data: shape.error(parts.faults.of(error)) });
   }
 }
@@ -41,41 +46,47 @@ export function messageResponse(message: Message): ReturnType<typeof encodeSendM
   return encodeSendMessageResponse({ message, contextId: message.contextId ?? ('' as ContextId) });
 }
 
-function firstFrame(
+/** Has the first frame of a large task written, so that what is wrong with it is a plain error and no broken stream. */
+export async function prepareFirst(
+  parts: DoorParts,
+  stream: TaskStream,
+  historyLength: number | undefined,
+): Promise<void> {
+  if (stream.kind === 'message' || 'content' in stream.first) return;
+  await prepare(parts, underTask(stream.first, a2aForm(historyLength)));
+}
+
+async function* firstFrame(
   parts: DoorParts,
   first: Extract<TaskStream, { kind: 'task' }>['first'],
   options: { readonly shape: FrameShape; readonly historyLength?: number },
-): string {
-  const { historyLength } = options;
-  const response = encodeSendMessageResponse({
-    task: first,
-    ...(historyLength === undefined ? {} : { historyLength }),
-  });
-  return encodeFrame({
-    id: parts.cursorOf(first.task.headSeq),
-    data: options.shape.result(JSON.stringify(response)),
-  });
+): AsyncGenerator<string> {
+  const { shape, historyLength } = options;
+  const answer = underTask(first, a2aForm(historyLength));
+  const large = answer instanceof LargeAnswer ? answer : new LargeAnswer([JSON.stringify(answer)]);
+  const before = `id: ${parts.cursorOf(first.task.headSeq)}\ndata: ${shape.before}`;
+  yield* answerPieces(parts, large.around(before, `${shape.after}\n\n`));
 }
 
 async function* eventFrames(
   parts: DoorParts,
-  { first, items }: Extract<TaskStream, { kind: 'task' }>,
+  { task, items }: { readonly task: Task; readonly items: AsyncIterable<readonly StreamItem[]> },
   shape: FrameShape,
 ): AsyncGenerator<string> {
-  const { task } = first;
   let runId: RunId | undefined;
   const texts = parts.texts.a2a.join(
     task.id,
     createStreamWriter({ ...task, runIdOf: () => runId, currentRunId: () => runId }),
   );
-  const write = (item: StreamItem): string => {
+  const write = (item: StreamItem): string | LongFrame => {
     if (item.kind !== 'event') return encodeFrame({ data: shape.error(parts.faults.of(lastWord(item, task.id))) });
     runId = item.runId;
     const text = texts.of(item.event);
-    return text === undefined ? '' : `id: ${parts.cursorOf(item.event.seq)}\ndata: ${shape.result(text)}\n\n`;
+    if (text === undefined) return '';
+    return frameOf(`id: ${parts.cursorOf(item.event.seq)}\ndata: ${shape.before}`, text, `${shape.after}\n\n`);
   };
   try {
-    for await (const batch of items) yield* inPieces(batch, write);
+    yield* framePieces(items, write, parts.readBlob);
   } finally {
     texts.leave();
   }

@@ -4,10 +4,12 @@ import type { NewId } from '../base/unique-id.ts';
 import { checkKey, type Seq } from '../model/ids.ts';
 import type { Authenticator } from '../operations/authenticator.ts';
 import type { Call, Operations } from '../operations/operations.ts';
+import type { HeldTexts } from './held-texts.ts';
 import type { HttpRequest } from './http/exchange.ts';
 import type { Faults } from './http/fault.ts';
 import { traceIdOf } from './http/headers.ts';
 import type { SharedTexts } from './shared-texts.ts';
+import type { ReadBlob } from './text-pieces.ts';
 
 /** An agent as a door knows it: what a call is about. */
 export type ServedAgent = Call['agent'];
@@ -31,6 +33,10 @@ export interface DoorParts {
   readonly cursorOf: (seq: Seq) => string;
   /** What streams of one task write once for all of them, in A2A's shape and in the native one. */
   readonly texts: { readonly a2a: SharedTexts; readonly native: SharedTexts };
+  /** What readers of one large task have written once for all of them. */
+  readonly held: HeldTexts;
+  /** The bytes of a blob, a slice at a time. */
+  readonly readBlob: ReadBlob;
   /** The absolute address that clients use, without a slash at its end. */
   readonly baseUrl: () => string;
 }

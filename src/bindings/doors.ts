@@ -11,6 +11,7 @@ import { handleNative } from './native/handler.ts';
 import { nativeRoutes } from './native/routes.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { handleRest, restResourceAt } from './rest/handler.ts';
+import { withFiles } from './task-answers.ts';
 
 /** What the doors for operators look at. */
 interface ServerState {
@@ -74,9 +75,9 @@ export function createDoors(doors: Doors): HttpBinding {
     const segments = segmentsOf(request.path);
     try {
       const [first, name, ...below] = segments;
-      if (first !== 'agents' || name === undefined) return await enter(doors, request, { segments });
+      if (first !== 'agents' || name === undefined) return withFiles(doors, await enter(doors, request, { segments }));
       const agent = namedAgent(doors, name);
-      return await enter(doors, request, { segments: below, agent });
+      return withFiles(doors, await enter(doors, request, { segments: below, agent }));
     } catch (error) {
       return refuseWithStatus(doors.faults.of(error), {
         contentType: 'application/json',

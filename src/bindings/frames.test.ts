@@ -19,7 +19,8 @@ const parts = {
   cursorOf: (seq: Seq) => `c-${seq}`,
 } as unknown as DoorParts;
 const shape: FrameShape = {
-  result: (text) => text,
+  before: '',
+  after: '',
   error: (fault) => JSON.stringify({ error: { message: fault.message, reason: fault.details[0]?.reason } }),
 };
 const task = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { instant } from '../base/clock.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq, TaskId } from '../model/ids.ts';
-import { SharedTexts } from './shared-texts.ts';
+import { LargeText, SharedTexts } from './shared-texts.ts';
 
 const TASK = 't' as TaskId;
 const event = (seq: number): StoredEvent => ({ kind: 'task-created', seq: seq as Seq, at: instant(0) });
@@ -46,7 +46,9 @@ test('what is kept is bounded in number and in size, and nothing stays nothing',
   expect(streams[0]?.of(event(-1))).toBeUndefined();
   const large = createWriter(16 * 1024 + 1);
   const another = texts.join(TASK, large.write);
-  another.of(event(5_000));
-  another.of(event(5_000));
+  const shared = another.of(event(5_000));
+  expect(streams[0]?.of(event(5_000))).toBe(shared);
+  expect(shared).toEqual(new LargeText(large.write(event(5_000)) ?? ''));
+  expect(texts.counts().texts).toBe(128);
   expect(large.written).toEqual([5_000, 5_000]);
 });

@@ -3,6 +3,7 @@ import { cancelTask } from './cancel-task.ts';
 import { followEvents } from './follow-events.ts';
 import { getExtendedAgentCard } from './get-extended-agent-card.ts';
 import { getTask } from './get-task.ts';
+import { LargeTasks } from './large-tasks.ts';
 import { listArtifacts } from './list-artifacts.ts';
 import { listRuns } from './list-runs.ts';
 import { listSessions } from './list-sessions.ts';
@@ -21,7 +22,8 @@ import { subscribeToTask } from './subscribe-to-task.ts';
 import { type OperationParts, operation } from './verb.ts';
 
 /** Every verb of the product in its pipeline. */
-export function createOperations(parts: OperationParts): Operations {
+export function createOperations(given: Omit<OperationParts, 'largeTasks'>): Operations {
+  const parts: OperationParts = { ...given, largeTasks: new LargeTasks(given.runtime) };
   const push = operation(parts, 'pushConfig', pushConfig);
   const extendedCard = operation(parts, 'getExtendedAgentCard', getExtendedAgentCard);
   return {

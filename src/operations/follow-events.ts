@@ -2,14 +2,13 @@ import { fieldError } from '../base/errors.ts';
 import type { Cursor } from '../model/cursor.ts';
 import type { Seq, TaskId } from '../model/ids.ts';
 import { isTerminal, type Task } from '../model/task.ts';
-import type { Snapshot } from '../store/contract.ts';
-import { findSnapshot, findTask } from './find-task.ts';
-import type { Call, StreamItem } from './operations.ts';
+import { findShown, findTask } from './find-task.ts';
+import type { Call, StreamItem, TaskShown } from './operations.ts';
 import { endsAtTerminalOnly, followTask, noItems } from './task-stream.ts';
 import type { OperationParts, Verb } from './verb.ts';
 
 export interface FollowedEvents {
-  readonly snapshot?: Snapshot;
+  readonly snapshot?: TaskShown;
   readonly task: Task;
   readonly items: AsyncIterable<readonly StreamItem[]>;
 }
@@ -22,7 +21,7 @@ export interface FollowedEvents {
 export const followEvents: Verb<{ readonly id: TaskId; readonly cursor?: Cursor }, FollowedEvents> = {
   async run(parts, call, { id, cursor }) {
     if (cursor !== undefined && cursor.incarnation !== parts.runtime.incarnation) {
-      const snapshot = await findSnapshot(parts, call, { id, artifacts: true });
+      const snapshot = await findShown(parts, call, { id, artifacts: true });
       return { snapshot, ...follow(parts, call, { task: snapshot.task, after: snapshot.task.headSeq }) };
     }
     const { task } = await findTask(parts, call, id);

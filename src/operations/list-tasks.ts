@@ -4,10 +4,10 @@ import { limits } from '../base/limits.ts';
 import type { TaskNo } from '../model/ids.ts';
 import type { TaskPlace } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
-import { partsBytes } from '../runtime/event-bytes.ts';
-import type { ScopedStore, Snapshot, TaskQuery } from '../store/contract.ts';
-import { resolved, rowsOf } from './find-task.ts';
-import type { ListParams, ListResult } from './operations.ts';
+import { filesBytes, partsBytes } from '../runtime/event-bytes.ts';
+import type { ScopedStore, TaskQuery } from '../store/contract.ts';
+import { rowsOf } from './find-task.ts';
+import type { ListParams, ListResult, TaskShown } from './operations.ts';
 import { type Listing, readPageToken, writePageToken } from './page-token.ts';
 import type { OperationParts, Verb } from './verb.ts';
 
@@ -16,7 +16,8 @@ const LISTED_HISTORY_DEFAULT = 10;
 
 /** What one page holds at most, but for the task that goes over it: an answer is built in memory. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-const ROWS_AT_ONCE = 25;
+/** Tasks that are read together: all of them may turn out large. */
+const ROWS_AT_ONCE = 10;
 
 type Filters = Pick<TaskQuery, 'contextId' | 'state' | 'stateAtFrom'>;
 
@@ -73,29 +74,31 @@ interface ListedRows {
 async function withContent(
   parts: OperationParts,
   page: ListedRows,
-): Promise<{ readonly snapshots: readonly Snapshot[]; readonly rows: number }> {
+): Promise<{ readonly snapshots: readonly TaskShown[]; readonly rows: number }> {
   const { historyLength, includeArtifacts } = page.params;
   const want = { historyMax: historyLength ?? LISTED_HISTORY_DEFAULT, artifacts: includeArtifacts };
-  const snapshots: Snapshot[] = [];
+  const snapshots: TaskShown[] = [];
   let bytes = 0;
   let rows = 0;
   while (rows < page.rows.length && bytes <= PAGE_BYTES_MAX) {
     const group = page.rows.slice(rows, rows + (includeArtifacts ? 1 : ROWS_AT_ONCE));
     rows += group.length;
-    const read = await Promise.all(group.map((row) => page.store.readSnapshot(row.id, want)));
+    const read = await Promise.all(
+      group.map(({ id }) => parts.largeTasks.find({ id, ...want }, (wanted) => page.store.readSnapshot(id, wanted))),
+    );
     for (const found of read) {
       if (found === undefined || !stillFits(found.task, page.filters)) continue;
-      const snapshot = await resolved(parts, found);
-      snapshots.push(snapshot);
-      bytes += contentBytes(snapshot);
+      snapshots.push(found);
+      bytes += answerBytes(found);
     }
   }
   return { snapshots, rows };
 }
 
-function contentBytes({ content }: Snapshot): number {
-  const messages = content.history.reduce((sum, { parts }) => sum + partsBytes(parts), 0);
-  return content.artifacts.reduce((sum, { parts }) => sum + partsBytes(parts), messages);
+function answerBytes(shown: TaskShown): number {
+  if (!('content' in shown)) return shown.large.bytes;
+  const { history, artifacts } = shown.content;
+  return [...history, ...artifacts].reduce((sum, { parts }) => sum + partsBytes(parts) + filesBytes(parts), 0);
 }
 
 function stillFits(task: Task, filters: Filters): boolean {

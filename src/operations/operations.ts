@@ -10,6 +10,7 @@ import type { Run } from '../model/run.ts';
 import type { Caller } from '../model/scope.ts';
 import type { Session } from '../model/session.ts';
 import type { Task, TaskState } from '../model/task.ts';
+import type { TaskContent } from '../model/task-fold.ts';
 import type { Turn } from '../model/turn.ts';
 import type { Snapshot } from '../store/contract.ts';
 
@@ -23,6 +24,24 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
+/**
+ * A task as an answer shows it: with its content, or, where that is much, with a way to read it. Blobs are names, whose
+ * bytes `readBlob` gives while they go out.
+ */
+export type TaskShown = Snapshot | LargeTask;
+
+export interface LargeTask {
+  readonly task: Task;
+  readonly large: {
+    /** About how much it is. */
+    readonly bytes: number;
+    /** Which content of the task it is; the same for all who want as much of it. */
+    readonly key: string;
+    /** The content as of the task's head seq, the same each time. */
+    read(): Promise<TaskContent>;
+  };
+}
+
 export interface SendParams {
   readonly message: Message;
   readonly metadata?: JsonObject;
@@ -34,10 +53,10 @@ export interface SendParams {
 }
 
 export type SendResult =
-  | { readonly kind: 'task'; readonly snapshot: Snapshot }
+  | { readonly kind: 'task'; readonly snapshot: TaskShown }
   | { readonly kind: 'message'; readonly message: Message };
 
-/** An event with its place; blobs are resolved. */
+/** An event with its place; its blobs are names, whose bytes `readBlob` gives. */
 export interface StreamEvent {
   readonly kind: 'event';
   readonly event: StoredEvent;
@@ -52,7 +71,7 @@ export type StreamItem = StreamEvent | { readonly kind: 'going-away' } | { reado
 /** A stream that has begun: what is wrong before this is thrown, and so becomes a plain error answer. */
 export type TaskStream =
   | { readonly kind: 'message'; readonly message: Message }
-  | { readonly kind: 'task'; readonly first: Snapshot; readonly items: AsyncIterable<readonly StreamItem[]> };
+  | { readonly kind: 'task'; readonly first: TaskShown; readonly items: AsyncIterable<readonly StreamItem[]> };
 
 export interface ListParams {
   readonly contextId?: ContextId;
@@ -65,7 +84,7 @@ export interface ListParams {
 }
 
 export interface ListResult {
-  readonly snapshots: readonly Snapshot[];
+  readonly snapshots: readonly TaskShown[];
   readonly nextPageToken: string;
   readonly pageSize: number;
   readonly totalSize: number;
@@ -75,9 +94,9 @@ export interface ListResult {
 interface A2aOperations {
   sendMessage(call: Call, params: SendParams): Promise<SendResult>;
   streamMessage(call: Call, params: SendParams): Promise<TaskStream>;
-  getTask(call: Call, params: { readonly id: TaskId; readonly historyLength?: number }): Promise<Snapshot>;
+  getTask(call: Call, params: { readonly id: TaskId; readonly historyLength?: number }): Promise<TaskShown>;
   listTasks(call: Call, params: ListParams): Promise<ListResult>;
-  cancelTask(call: Call, params: { readonly id: TaskId }): Promise<Snapshot>;
+  cancelTask(call: Call, params: { readonly id: TaskId }): Promise<TaskShown>;
   subscribeToTask(call: Call, params: { readonly id: TaskId }): Promise<TaskStream>;
   /** All four push operations answer this until deliveries exist. */
   pushConfig(call: Call): Promise<never>;
@@ -104,7 +123,7 @@ interface NativeOperations {
   readTask(
     call: Call,
     params: { readonly id: TaskId; readonly historyLength?: number; readonly historyAfter?: string },
-  ): Promise<Snapshot>;
+  ): Promise<TaskShown>;
   /** One page of the log; kinds of every audience but `internal`. */
   readEvents(
     call: Call,
@@ -118,7 +137,7 @@ interface NativeOperations {
     call: Call,
     params: { readonly id: TaskId; readonly cursor?: Cursor },
   ): Promise<{
-    readonly snapshot?: Snapshot;
+    readonly snapshot?: TaskShown;
     readonly task: Task;
     readonly items: AsyncIterable<readonly StreamItem[]>;
   }>;
@@ -128,7 +147,7 @@ interface NativeOperations {
   ): Promise<{ readonly task: Task; readonly runs: readonly Run[]; readonly turns: readonly Turn[] }>;
   listArtifacts(call: Call, params: { readonly id: TaskId }): Promise<readonly ArtifactEntry[]>;
   readArtifact(call: Call, params: { readonly id: TaskId; readonly artifactId: string }): Promise<Artifact>;
-  resumeTask(call: Call, params: { readonly id: TaskId }): Promise<Snapshot>;
+  resumeTask(call: Call, params: { readonly id: TaskId }): Promise<TaskShown>;
 }
 
 export type Operations = A2aOperations & NativeOperations;

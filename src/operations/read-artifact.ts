@@ -4,7 +4,7 @@ import type { ArtifactId, TaskId } from '../model/ids.ts';
 import { findTask, rowsOf } from './find-task.ts';
 import type { Verb } from './verb.ts';
 
-/** One artifact with its content. Throws `task_not_found` before `artifact_not_found`. */
+/** One artifact with its content, blobs as names. Throws `task_not_found` before `artifact_not_found`. */
 export const readArtifact: Verb<{ readonly id: TaskId; readonly artifactId: string }, Artifact> = {
   async run(parts, call, { id, artifactId }) {
     const found = await rowsOf(parts, call).readArtifact(id, artifactId as ArtifactId);
@@ -15,7 +15,6 @@ export const readArtifact: Verb<{ readonly id: TaskId; readonly artifactId: stri
         metadata: { taskId: id, artifactId },
       });
     }
-    const content = await parts.runtime.resolveContent({ history: [], artifacts: [found] });
-    return { ...found, parts: content.artifacts[0]?.parts ?? found.parts };
+    return found;
   },
 };

@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts';
 import type { Seq, TaskId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
-import { eventBytes } from '../runtime/event-bytes.ts';
+import { answerBytes } from '../runtime/event-bytes.ts';
 import { findTask } from './find-task.ts';
 import type { Call, EventPage, StreamEvent } from './operations.ts';
 import { endsAtTerminalOnly, followTask } from './task-stream.ts';
@@ -30,7 +30,7 @@ async function firstEvents(
     for (const item of batch) {
       if (item.kind !== 'event') return events;
       events.push(item);
-      bytes += eventBytes(item.event);
+      bytes += answerBytes(item.event);
       if (events.length === limit || bytes > limits.readBytesMax || item.event.seq >= task.headSeq) return events;
     }
   }

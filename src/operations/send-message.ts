@@ -3,8 +3,8 @@ import { foldContent, foldTask } from '../model/task-fold.ts';
 import type { SendRequest } from '../runtime/ports.ts';
 import type { Snapshot } from '../store/contract.ts';
 import { checkMessage } from './check-message.ts';
-import { findSnapshot, resolved, wholeTask } from './find-task.ts';
-import type { Call, SendParams, SendResult } from './operations.ts';
+import { findShown, wholeTask } from './find-task.ts';
+import type { Call, SendParams, SendResult, TaskShown } from './operations.ts';
 import type { Verb } from './verb.ts';
 
 /**
@@ -16,13 +16,15 @@ export const sendMessage: Verb<SendParams, SendResult> = {
   async run(parts, call, params) {
     const submitted = await parts.runtime.submit(sendRequest(call, params));
     if (submitted.kind === 'reply') return { kind: 'message', message: submitted.message };
-    if (params.returnImmediately && submitted.first !== undefined) return task(await resolved(parts, submitted.first));
+    const { id } = submitted.task;
+    const inHand = (snapshot: Snapshot): SendResult => task(parts.largeTasks.show(snapshot, { id, artifacts: true }));
+    if (params.returnImmediately && submitted.first !== undefined) return inHand(submitted.first);
     if (!params.returnImmediately) {
       const { taskNo, turnNo, messageSeq, first } = submitted;
       const events = await parts.runtime.awaitTurn({ taskNo, turnNo, after: messageSeq }, call.signal);
-      if (first !== undefined && events !== undefined) return task(await resolved(parts, endedSnapshot(first, events)));
+      if (first !== undefined && events !== undefined) return inHand(endedSnapshot(first, events));
     }
-    return task(await findSnapshot(parts, call, { id: submitted.task.id, ...wholeTask(params.historyLength) }));
+    return task(await findShown(parts, call, { id, ...wholeTask(params.historyLength) }));
   },
 };
 
@@ -44,6 +46,6 @@ function endedSnapshot(first: Snapshot, events: readonly StoredEvent[]): Snapsho
   return { task: ended, content: since.reduce(foldContent, first.content) };
 }
 
-function task(snapshot: Snapshot): SendResult {
+function task(snapshot: TaskShown): SendResult {
   return { kind: 'task', snapshot };
 }

@@ -1,6 +1,6 @@
 import { isTerminal, type TaskState } from '../model/task.ts';
 import { checkMessage } from './check-message.ts';
-import { findSnapshot, resolved, wholeTask } from './find-task.ts';
+import { findShown, wholeTask } from './find-task.ts';
 import type { SendParams, TaskStream } from './operations.ts';
 import { sendRequest } from './send-message.ts';
 import { followTask, noItems } from './task-stream.ts';
@@ -18,8 +18,8 @@ export const streamMessage: Verb<SendParams, TaskStream> = {
     if (submitted.kind === 'reply') return { kind: 'message', message: submitted.message };
     const first =
       submitted.first === undefined
-        ? await findSnapshot(parts, call, { id: submitted.task.id, ...wholeTask(params.historyLength) })
-        : await resolved(parts, submitted.first);
+        ? await findShown(parts, call, { id: submitted.task.id, ...wholeTask(params.historyLength) })
+        : parts.largeTasks.show(submitted.first, { id: submitted.task.id, artifacts: true });
     const { task } = first;
     const endsAt = (state: TaskState): boolean => parts.streamEndsAtInputRequired && state === 'input-required';
     const isOver = isTerminal(task.state) || endsAt(task.state);

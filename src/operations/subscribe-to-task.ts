@@ -1,7 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { TaskId } from '../model/ids.ts';
 import { isTerminal } from '../model/task.ts';
-import { findSnapshot } from './find-task.ts';
+import { findShown } from './find-task.ts';
 import type { TaskStream } from './operations.ts';
 import { endsAtTerminalOnly, followTask } from './task-stream.ts';
 import type { Verb } from './verb.ts';
@@ -12,7 +12,7 @@ import type { Verb } from './verb.ts';
  */
 export const subscribeToTask: Verb<{ readonly id: TaskId }, TaskStream> = {
   async run(parts, call, { id }) {
-    const first = await findSnapshot(parts, call, { id, artifacts: true });
+    const first = await findShown(parts, call, { id, artifacts: true });
     const { task } = first;
     if (isTerminal(task.state)) {
       throw new CodedError('unsupported_operation', {

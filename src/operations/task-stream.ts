@@ -1,4 +1,3 @@
-import type { StoredEvent } from '../model/event.ts';
 import type { RunId, Seq } from '../model/ids.ts';
 import { isTerminal, type Task, type TaskState } from '../model/task.ts';
 import type { FeedItem } from '../runtime/ports.ts';
@@ -18,8 +17,7 @@ export interface StreamPlace {
 export const endsAtTerminalOnly = (): boolean => false;
 
 /**
- * Follows a task from a place in its log, in batches as the feed gives them; one ends after an event whose blob was read,
- * so that a stream holds one blob at a time. Ends after the status that ends it, after `going-away` or `gone`, or when the
+ * Follows a task from a place in its log, in batches as the feed gives them. Ends after the status that ends it, after `going-away` or `gone`, or when the
  * caller's signal fires. Every event passes; a binding leaves out what it does not show.
  */
 export async function* followTask(
@@ -31,20 +29,15 @@ export async function* followTask(
   parts.meter.streams(1);
   try {
     for await (const batch of parts.runtime.follow(place.task.no, { after: place.after, signal: call.signal })) {
-      let items: StreamItem[] = [];
+      const items: StreamItem[] = [];
       for (const item of batch) {
-        const isHeavy = item.kind === 'event' && holdsBlob(item.event);
-        const taken = isHeavy ? { ...item, event: await parts.runtime.resolveEvent(item.event) } : item;
-        const runId = taken.kind === 'event' ? runIds.of(taken.event) : undefined;
-        items.push(streamItem(taken, place.task, runId instanceof Promise ? await runId : runId));
-        const isOver = endsStream(item, place);
-        if (isHeavy || isOver) {
-          yield items;
-          items = [];
-        }
-        if (isOver) return;
+        const runId = item.kind === 'event' ? runIds.of(item.event) : undefined;
+        items.push(streamItem(item, place.task, runId instanceof Promise ? await runId : runId));
+        if (!endsStream(item, place)) continue;
+        yield items;
+        return;
       }
-      if (items.length > 0) yield items;
+      yield items;
     }
   } finally {
     parts.meter.streams(-1);
@@ -63,17 +56,4 @@ function endsStream(item: FeedItem, { endsAt }: StreamPlace): boolean {
 function streamItem(item: FeedItem, task: Task, runId: RunId | undefined): StreamItem {
   if (item.kind !== 'event') return item;
   return { kind: 'event', event: item.event, task, ...(runId === undefined ? {} : { runId }) };
-}
-/** Chunks are the hot path, and nearly none of them holds a blob. */
-function holdsBlob(event: StoredEvent): boolean {
-  switch (event.kind) {
-    case 'artifact-updated':
-      return event.parts.some((part) => part.kind === 'blob');
-    case 'message-received':
-      return event.message.parts.some((part) => part.kind === 'blob');
-    case 'status-changed':
-      return event.message?.parts.some((part) => part.kind === 'blob') ?? false;
-    default:
-      return false;
-  }
 }

@@ -5,6 +5,7 @@ import type { AgentName } from '../model/ids.ts';
 import type { Principal, Scope } from '../model/scope.ts';
 import type { Runtime, Secrets } from '../runtime/ports.ts';
 import type { ScopedStore } from '../store/contract.ts';
+import type { LargeTasks } from './large-tasks.ts';
 import type { Call, Operations } from './operations.ts';
 
 export type OperationName = keyof Operations;
@@ -18,6 +19,7 @@ export interface OperationParts {
   readonly newId: NewId;
   readonly permits: Permits;
   readonly meter: OperationMeter;
+  readonly largeTasks: LargeTasks;
   /** Whether the stream of a send ends when the task asks for input. */
   readonly streamEndsAtInputRequired: boolean;
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { instant } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import type { Seq, TurnNo } from '../model/ids.ts';
-import type { RawPart } from '../model/message.ts';
+import type { BlobPart, RawPart } from '../model/message.ts';
+import type { SystemStore } from '../store/contract.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { countingStore } from '../testing/intercepted-store.ts';
 import { textMessage } from '../testing/runtime-node.ts';
 import { needsStaging, stageParts } from './blob-staging.ts';
-import { resolveContent, resolveEvent, resolveParts } from './blobs.ts';
+import { BlobSlices, resolveParts } from './blobs.ts';
 
 const raw = (length: number): RawPart => ({
   kind: 'raw',
@@ -37,38 +36,54 @@ describe('staged parts', () => {
   });
 });
 
-describe('resolved content', () => {
-  test('has its bytes in messages, status and artifacts; what holds none is not copied', async () => {
-    const store = await openMemoryStore();
-    const large = raw(limits.inlineRawBytesMax + 1);
-    const { parts } = await stageParts(store, [large]);
-    const message = { ...textMessage('m', 'x'), parts };
-    const artifact = { artifactId: 'a' as never, origin: 'output', turnNo: 1 as TurnNo, header: {}, parts } as const;
-    const content = await resolveContent(store, {
-      history: [message],
-      statusMessage: message,
-      artifacts: [{ ...artifact, baseSeq: 1 as Seq }],
-    });
-    expect([content.history[0]?.parts, content.statusMessage?.parts, content.artifacts[0]?.parts]).toEqual([
-      [large],
-      [large],
-      [large],
-    ]);
-    const plain = { history: [textMessage('m', 'x')], artifacts: [] };
-    expect(await resolveContent(store, plain)).toBe(plain);
-    const received = { kind: 'message-received', message, turnNo: 1 as TurnNo, seq: 1 as Seq, at: instant(0) } as const;
-    expect(await resolveEvent(store, received)).toMatchObject({ message: { parts: [large] } });
-    const fired = { kind: 'timer-fired', key: 'k', seq: 1 as Seq, at: instant(0) } as const;
-    expect(await resolveEvent(store, fired)).toBe(fired);
+describe('the slices of a blob', () => {
+  const stagedBlob = async (store: SystemStore, length: number): Promise<BlobPart> => {
+    const { parts } = await stageParts(store, [raw(length)]);
+    return parts[0] as BlobPart;
+  };
+  const read = async (slices: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+    const read: Uint8Array[] = [];
+    for await (const slice of slices) read.push(slice);
+    return Buffer.concat(read);
+  };
+
+  test('come in order, and once from the store for all who are at one place', async () => {
+    const { store, calls } = countingStore(await openMemoryStore());
+    const length = 2 * limits.blobSliceBytes + 5;
+    const blob = await stagedBlob(store, length);
+    const slices = new BlobSlices(store);
+    const files = await Promise.all(Array.from({ length: 20 }, () => read(slices.of(blob))));
+    for (const file of files) expect(file.equals(raw(length).raw)).toBe(true);
+    expect(calls.get('readBlobSlice')).toBe(3);
   });
 
-  test('a blob with a slice missing is an error, never fewer bytes', async () => {
+  test('are not kept beyond the bound, nor where reading them failed', async () => {
+    const { store, calls } = countingStore(await openMemoryStore());
+    const length = limits.heldSlicesBytesMax + limits.blobSliceBytes;
+    const blob = await stagedBlob(store, length);
+    const slices = new BlobSlices(store);
+    await read(slices.of(blob));
+    await read(slices.of(blob));
+    const count = length / limits.blobSliceBytes;
+    expect(calls.get('readBlobSlice')).toBe(2 * count);
+
+    let isBroken = true;
+    const failing = new BlobSlices({
+      readBlobSlice: (...at) => (isBroken ? Promise.reject(new Error('broken')) : store.readBlobSlice(...at)),
+    });
+    await expect(read(failing.of(blob))).rejects.toThrow('broken');
+    isBroken = false;
+    expect(await read(failing.of(blob))).toHaveLength(length);
+  });
+
+  test('are an error where one is missing, never fewer bytes', async () => {
     const store = await openMemoryStore();
-    const { parts } = await stageParts(store, [raw(limits.blobSliceBytes + 1)]);
+    const blob = await stagedBlob(store, limits.blobSliceBytes + 1);
     const reader = {
       readBlobSlice: (...at: Parameters<typeof store.readBlobSlice>) =>
         at[1] === 1 ? Promise.resolve(undefined) : store.readBlobSlice(...at),
     };
-    await expect(resolveParts(reader, parts)).rejects.toMatchObject({ code: 'internal' });
+    await expect(resolveParts(reader, [blob])).rejects.toMatchObject({ code: 'internal' });
+    await expect(read(new BlobSlices(reader).of(blob))).rejects.toMatchObject({ code: 'internal' });
   });
 });

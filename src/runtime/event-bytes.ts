@@ -19,6 +19,21 @@ export function eventBytes(event: StoredEvent): number {
   }
 }
 
+/** About how many bytes an event takes in an answer, where its files stand too. */
+export function answerBytes(event: StoredEvent): number {
+  return eventBytes(event) + filesBytes(partsOf(event));
+}
+
+/** The bytes of files that parts only name. */
+export function filesBytes(parts: readonly Part[]): number {
+  return parts.reduce((bytes, part) => bytes + (part.kind === 'blob' ? part.bytes : 0), 0);
+}
+
+function partsOf(event: StoredEvent): readonly Part[] {
+  if (event.kind === 'artifact-updated') return event.parts;
+  return event.kind === 'message-received' || event.kind === 'status-changed' ? (event.message?.parts ?? []) : [];
+}
+
 export function partsBytes(parts: readonly Part[]): number {
   let bytes = 0;
   for (const part of parts) bytes += PART_BYTES + contentBytes(part);

@@ -53,6 +53,11 @@ export class EventRing {
     this.#bytes = 0;
   }
 
+  holds(seq: Seq): boolean {
+    const first = this.#slots[this.#start];
+    return first !== undefined && seq >= first.event.seq && seq <= this.#newest;
+  }
+
   /** The events right after `after`, as many as the bounds allow and at least one; undefined when they do not stand here. */
   take(after: Seq, bounds: RingBounds): readonly StoredEvent[] | undefined {
     const first = this.#slots[this.#start];

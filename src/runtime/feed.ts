@@ -65,6 +65,8 @@ class Reader {
       this.#isCaughtUp = true;
       return this.#deliver(kept);
     }
+    const large = this.#follower.inHand((this.#after + 1) as Seq);
+    if (large !== undefined) return this.#deliver([large]);
     if (this.#follower.state === 'going-away') return this.#end('going-away');
     if (!this.#isCaughtUp || this.#follower.headSeq > this.#after) return await this.#readStore();
     await this.#follower.wait(this.#after, signal);
@@ -84,7 +86,7 @@ class Reader {
       eventsMax: BATCH.eventsMax + 1,
     });
     if (read === undefined) return this.#end('gone');
-    const fresh = read.filter((event) => event.seq > this.#after);
+    const fresh = this.#follower.share(read.filter((event) => event.seq > this.#after));
     const last = read.at(-1);
     assert(fresh.length > 0 || promised <= this.#after, 'a commit that was told of can be read');
     if (fresh.length === 0 && last !== undefined && endsTask(last)) this.isOver = true;

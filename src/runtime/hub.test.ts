@@ -55,6 +55,20 @@ describe('a hub', () => {
     expect(hub.counts().bytes).toBeGreaterThan(limits.ringsBytesMax / 2);
   });
 
+  test('gives a large event as one object to all who are at it, though no ring has room for it', () => {
+    const hub = createHub();
+    const [a, b] = [hub.attach(no(1)), hub.attach(no(1))];
+    const large = chunkOf(limits.ringBytesMax * 2, 1);
+    hub.publish(no(1), [large]);
+    expect([a.take(at(0), bounds), a.inHand(at(1)), b.inHand(at(1))]).toEqual([undefined, large, large]);
+    expect(a.inHand(at(1))).toBe(b.inHand(at(1)));
+    const read = chunkOf(limits.ringBytesMax * 2, 2);
+    expect(a.share([read, chunkOf(10, 3)])[0]).toBe(read);
+    expect(b.share([chunkOf(limits.ringBytesMax * 2, 2)])[0]).toBe(read);
+    expect(b.inHand(at(3))).toBeUndefined();
+    for (const follower of [a, b]) follower.detach();
+  });
+
   test('bounds what idle rings hold together', () => {
     const hub = createHub();
     for (let task = 1; task <= 100; task += 1) {

@@ -1,6 +1,7 @@
 import { limits } from '../base/limits.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq, TaskNo } from '../model/ids.ts';
+import { eventBytes } from './event-bytes.ts';
 import { EventRing, type RingBounds } from './event-ring.ts';
 import type { CommitHub } from './ports.ts';
 
@@ -27,6 +28,10 @@ export interface Follower {
   /** The newest seq that this process has heard of. */
   readonly headSeq: Seq;
   readonly state: 'open' | 'gone' | 'going-away';
+  /** A large event that the ring had no room for, while somebody holds it: another follower, or its writer a moment ago. */
+  inHand(seq: Seq): StoredEvent | undefined;
+  /** Events that were read from the store; a large one is given as the object that other followers hold already. */
+  share(events: readonly StoredEvent[]): readonly StoredEvent[];
   /** Resolves when there may be more than `after`, the state changes, or the signal fires. */
   wait(after: Seq, signal: AbortSignal): Promise<void>;
   detach(): void;
@@ -45,8 +50,13 @@ export function createHub(options: HubOptions = {}): Hub {
   return new ProcessHub(options);
 }
 
+/** From here on one object for all is worth a look-up. */
+const LARGE_EVENT_BYTES = 64 * 1024;
+
 class Channel {
   readonly taskNo: TaskNo;
+  /** Large events that some follower may hold: too large for the ring, and for a copy each. */
+  readonly large = new Map<Seq, WeakRef<StoredEvent>>();
   readonly ring = new EventRing();
   readonly followers = new Set<ChannelFollower>();
   headSeq = 0 as Seq;
@@ -58,6 +68,16 @@ class Channel {
 
   wake(): void {
     for (const follower of this.followers) follower.wake();
+  }
+
+  /** The one object for a large event, as long as somebody holds it; small ones as they are. */
+  shared(event: StoredEvent): StoredEvent {
+    if (eventBytes(event) < LARGE_EVENT_BYTES) return event;
+    const known = this.large.get(event.seq)?.deref();
+    if (known !== undefined) return known;
+    for (const [seq, kept] of this.large) if (kept.deref() === undefined) this.large.delete(seq);
+    this.large.set(event.seq, new WeakRef(event));
+    return event;
   }
 }
 
@@ -79,6 +99,7 @@ class ProcessHub implements Hub {
     const channel = this.#channels.get(taskNo) ?? this.#openFor(taskNo, events);
     if (channel === undefined) return;
     this.#resize(channel, () => channel.ring.add(events, this.#bounds()));
+    for (const event of events) if (!channel.ring.holds(event.seq)) channel.shared(event);
     channel.headSeq = Math.max(channel.headSeq, channel.ring.newest) as Seq;
     channel.wake();
     if (channel.followers.size === 0) this.#rest(channel);
@@ -207,6 +228,14 @@ class ChannelFollower implements Follower {
 
   take(after: Seq, bounds: RingBounds): readonly StoredEvent[] | undefined {
     return this.#channel.ring.take(after, bounds);
+  }
+
+  inHand(seq: Seq): StoredEvent | undefined {
+    return this.#channel.large.get(seq)?.deref();
+  }
+
+  share(events: readonly StoredEvent[]): readonly StoredEvent[] {
+    return events.map((event) => this.#channel.shared(event));
   }
 
   wake(): void {

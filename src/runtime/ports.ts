@@ -7,7 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { NewId } from '../base/unique-id.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { AgentName, Seq, TaskId, TaskNo, TurnNo } from '../model/ids.ts';
-import type { Message } from '../model/message.ts';
+import type { BlobPart, Message } from '../model/message.ts';
 import type { Caller } from '../model/scope.ts';
 import type { Task } from '../model/task.ts';
 import type { TaskContent } from '../model/task-fold.ts';
@@ -160,9 +160,13 @@ export interface Runtime {
     at: { readonly caller: Caller; readonly agent: Agent; readonly taskId: TaskId },
     want: SnapshotWant,
   ): Promise<Snapshot | undefined>;
-  /** Parts with their blobs read into `raw` parts. */
-  resolveContent(content: TaskContent): Promise<TaskContent>;
-  resolveEvent(event: StoredEvent): Promise<StoredEvent>;
+  /** The content of a task as it stood at `headSeq`, the same each time. `too-large`: it passes `bytesMax`. `gone`: the task does. */
+  contentAt(
+    taskNo: TaskNo,
+    at: { readonly headSeq: Seq; readonly want: SnapshotWant; readonly bytesMax: number },
+  ): Promise<TaskContent | 'gone' | 'too-large'>;
+  /** The bytes of a blob in order, a slice at a time. */
+  readBlob(blob: Pick<BlobPart, 'blobNo' | 'bytes'>): AsyncIterable<Uint8Array>;
   /** Identity of the log, for cursors. */
   readonly incarnation: string;
   readonly draining: boolean;

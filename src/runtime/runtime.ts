@@ -3,9 +3,10 @@ import type { Instant } from '../base/clock.ts';
 import type { Service } from '../base/service.ts';
 import type { AgentName } from '../model/ids.ts';
 import { awaitTurn } from './await-turn.ts';
-import { resolveContent, resolveEvent } from './blobs.ts';
+import { BlobSlices } from './blobs.ts';
 import { cancelTask } from './cancel.ts';
 import { createClaimLoop } from './claim-loop.ts';
+import { contentAt } from './content-at.ts';
 import { createEngine as createLeaseEngine } from './executor.ts';
 import { followTask } from './feed.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
@@ -113,6 +114,7 @@ function runtimeOf(
   facts: { readonly incarnation: string; readonly isDraining: () => boolean },
 ): Runtime {
   const { store } = parts;
+  const slices = new BlobSlices(store);
   return {
     submit: (request) => submitMessage(submit, request),
     awaitTurn: (at, signal) => awaitTurn(parts, at, signal),
@@ -121,8 +123,8 @@ function runtimeOf(
     follow: (taskNo, from) => followTask(parts, taskNo, from),
     snapshot: ({ agent, caller, taskId }, want) =>
       store.scoped(agent.name as AgentName, caller.scope).readSnapshot(taskId, want),
-    resolveContent: (content) => resolveContent(store, content),
-    resolveEvent: (event) => resolveEvent(store, event),
+    contentAt: (taskNo, at) => contentAt(store, taskNo, at),
+    readBlob: (blob) => slices.of(blob),
     incarnation: facts.incarnation,
     get draining() {
       return facts.isDraining();

@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { NewId } from '../base/unique-id.ts';
 import type { DoorParts } from '../bindings/door.ts';
 import { createDoors } from '../bindings/doors.ts';
+import { HeldTexts } from '../bindings/held-texts.ts';
 import { withCors } from '../bindings/http/cors.ts';
 import type { HttpBinding } from '../bindings/http/exchange.ts';
 import { Faults } from '../bindings/http/fault.ts';
@@ -54,6 +55,8 @@ export function createServerDoors(parts: ServerParts, baseUrl: () => string): Ht
     newId,
     faults: new Faults({ log, newId }),
     texts: { a2a: new SharedTexts(), native: new SharedTexts() },
+    held: new HeldTexts({ clock, readBlob: runtime.readBlob }),
+    readBlob: runtime.readBlob,
     cursorOf: (seq) => formatCursor({ incarnation: runtime.incarnation, seq }),
     baseUrl,
   };

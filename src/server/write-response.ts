@@ -23,11 +23,11 @@ export async function writeResponse(
 }
 
 /**
- * Hands frames to the socket as long as its reader keeps up. Once the backlog is full nothing more is asked for, so a
+ * Hands pieces to the socket as long as its reader keeps up. Once the backlog is full nothing more is asked for, so a
  * reader that does not read costs its backlog and no more; what it misses waits in the store.
  */
-async function writeFrames(raw: ServerResponse, frames: AsyncIterable<string>): Promise<void> {
-  for await (const piece of frames) {
+async function writeFrames(raw: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
+  for await (const piece of pieces) {
     if (raw.destroyed) return;
     raw.write(piece);
     if (raw.writableLength > limits.frameBacklogBytesMax) await drained(raw);

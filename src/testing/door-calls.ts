@@ -61,10 +61,10 @@ async function readAnswer({ status, headers, body }: HttpResponse): Promise<Answ
   return { status, headers, text, json: parsed(text) };
 }
 
-async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
-  let text = '';
-  for await (const piece of pieces) text += piece;
-  return text;
+async function wholeText(pieces: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const bytes: Buffer[] = [];
+  for await (const piece of pieces) bytes.push(Buffer.from(piece));
+  return Buffer.concat(bytes).toString();
 }
 
 function parsed(text: string): Wire {

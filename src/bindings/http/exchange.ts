@@ -16,16 +16,16 @@ export interface HttpRequest {
   readonly fault?: CodedError;
 }
 
-/** An HTTP response as a value. A body of frames is a stream: each item is whole frames, written as one. */
+/** An HTTP response as a value. A body that comes in pieces is a stream: frames, or what is too much to have in hand. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | AsyncIterable<string>;
+  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
 /** A binding over HTTP is a function of values; the port is someone else's business. */
 export type HttpBinding = (request: HttpRequest) => Promise<HttpResponse>;
 
-export function isStream(body: HttpResponse['body']): body is AsyncIterable<string> {
+export function isStream(body: HttpResponse['body']): body is AsyncIterable<string | Uint8Array> {
   return typeof body === 'object' && Symbol.asyncIterator in body;
 }

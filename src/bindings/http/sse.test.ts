@@ -59,8 +59,8 @@ test('a quiet stream pings every 15 s, and 15 s after its last frame', async () 
   const reader = withPings(source.frames, clock)[Symbol.asyncIterator]();
   const first = reader.next();
   await clock.advance(14_999);
-  source.push('a');
-  expect(await first).toEqual({ done: false, value: 'a' });
+  source.push('data: a\n\n');
+  expect(await first).toEqual({ done: false, value: 'data: a\n\n' });
   const second = reader.next();
   await clock.advance(14_999);
   const early = await Promise.race([second, Promise.resolve('nothing yet')]);
@@ -71,11 +71,28 @@ test('a quiet stream pings every 15 s, and 15 s after its last frame', async () 
   await clock.advance(15_000);
   expect(await third).toEqual({ done: false, value: ': ping\n\n' });
   const fourth = reader.next();
-  source.push('b');
-  expect(await fourth).toEqual({ done: false, value: 'b' });
+  source.push('data: b\n\n');
+  expect(await fourth).toEqual({ done: false, value: 'data: b\n\n' });
   source.end();
   expect(await reader.next()).toEqual({ done: true, value: undefined });
   expect(clock.sleeping()).toBe(0);
+});
+
+test('no ping stands inside a frame that comes in pieces', async () => {
+  const clock = createFakeClock();
+  const source = createSource();
+  const reader = withPings(source.frames, clock)[Symbol.asyncIterator]();
+  source.push('data: a');
+  await reader.next();
+  const rest = reader.next();
+  await clock.advance(60_000);
+  source.push('b\n\n');
+  expect(await rest).toEqual({ done: false, value: 'b\n\n' });
+  const quiet = reader.next();
+  await clock.advance(15_000);
+  expect(await quiet).toEqual({ done: false, value: ': ping\n\n' });
+  source.end();
+  expect(await reader.next()).toEqual({ done: true, value: undefined });
 });
 
 test('a reader that does not ask gets no ping and pulls nothing', async () => {

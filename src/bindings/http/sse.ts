@@ -1,5 +1,6 @@
 import { OVER } from '../../base/abort-over.ts';
 import type { Clock } from '../../base/clock.ts';
+import { PIECE_CHARS } from '../text-pieces.ts';
 import type { HttpResponse } from './exchange.ts';
 
 /** One server-sent event. `data` is one line: JSON text has no line breaks. */
@@ -17,14 +18,21 @@ export function encodeFrame({ id, event, data, retryMs }: Frame): string {
   return `${idLine}${eventLine}${retryLine}data: ${data}\n\n`;
 }
 
-/** Frames are handed on in pieces of about this size, so that one write carries many small ones. */
-const PIECE_CHARS = 64 * 1024;
-
-/** The frames of a batch, joined into pieces. */
-export function* inPieces<Item>(items: readonly Item[], write: (item: Item) => string): Generator<string> {
+/** The frames of a batch, joined into pieces; what is no text, since it is written in another way, stands alone. */
+export function* inPieces<Item, Long extends object = never>(
+  items: readonly Item[],
+  write: (item: Item) => string | Long,
+): Generator<string | Long> {
   let piece = '';
   for (const item of items) {
-    piece += write(item);
+    const frame = write(item);
+    if (typeof frame !== 'string') {
+      if (piece !== '') yield piece;
+      piece = '';
+      yield frame;
+      continue;
+    }
+    piece += frame;
     if (piece.length < PIECE_CHARS) continue;
     yield piece;
     piece = '';
@@ -50,7 +58,7 @@ export function streamResponse(
   return { status: 200, headers: { ...streamHeaders, ...options.headers }, body: withPings(frames, options.clock) };
 }
 
-/** The same frames, and a ping wherever none came for 15 s while the reader was waiting for one. */
+/** The same frames, and a ping wherever none came for 15 s while the reader was waiting for one. None stands inside a frame. */
 export function withPings(frames: AsyncIterable<string>, clock: Clock): AsyncIterable<string> {
   return { [Symbol.asyncIterator]: () => new PingedFrames(frames[Symbol.asyncIterator](), clock) };
 }
@@ -73,6 +81,7 @@ class PingedFrames implements AsyncIterator<string> {
   #pulling = false;
   #pulled: ((waiter: Waiter) => void) | undefined;
   #lastFrameMs: number;
+  #isInFrame = false;
 
   constructor(frames: AsyncIterator<string>, clock: Clock) {
     this.#frames = frames;
@@ -102,6 +111,7 @@ class PingedFrames implements AsyncIterator<string> {
     this.#frames.next().then(
       (result) => {
         if (result.done) this.#stopped.abort(OVER);
+        else this.#isInFrame = !result.value.endsWith('\n\n');
         this.#arrived((waiter) => waiter.resolve(result));
       },
       (error: unknown) => {
@@ -137,6 +147,7 @@ class PingedFrames implements AsyncIterator<string> {
 
   #ping(): void {
     this.#lastFrameMs = this.#clock.monotonicMs();
+    if (this.#isInFrame) return;
     const waiter = this.#waiter;
     this.#waiter = undefined;
     waiter?.resolve({ done: false, value: PING_FRAME });

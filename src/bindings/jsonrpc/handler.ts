@@ -2,7 +2,7 @@ import { CodedError, type ErrorCode } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import type { Call } from '../../operations/operations.ts';
 import { SKILLS_EXTENSION_URI } from '../../protocol/v1/names.ts';
-import { a2aFrames, type FrameShape } from '../a2a-frames.ts';
+import { a2aFrames, type FrameShape, prepareFirst } from '../a2a-frames.ts';
 import { agentOf, authenticate, callOf, type DoorParts, type DoorPlace } from '../door.ts';
 import { checkContentType, readJson } from '../http/body.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
@@ -10,6 +10,7 @@ import type { Fault } from '../http/fault.ts';
 import { activatedExtensions, checkVersion } from '../http/headers.ts';
 import { streamResponse } from '../http/sse.ts';
 import { faultHeaders, jsonResponse } from '../http/status-body.ts';
+import { LargeAnswer, largeResponse } from '../task-answers.ts';
 import { type Envelope, idOf, type RequestId, readEnvelope } from './envelope.ts';
 import { findMethod, type MethodResult, unknownTenant } from './methods.ts';
 
@@ -47,7 +48,7 @@ export async function handleJsonRpc(
       if (agent === undefined) throw unknownTenant();
       return callOf(request, { caller, agent });
     });
-    return respond(parts, request, { id, result });
+    return await respond(parts, request, { id, result });
   } catch (error) {
     return refuse(parts, id, error);
   }
@@ -69,18 +70,25 @@ function run(
   return findMethod(envelope.method)(parts.operations, envelope.params, callFor);
 }
 
-function respond(
+async function respond(
   parts: DoorParts,
   request: HttpRequest,
   answer: { readonly id: RequestId; readonly result: MethodResult },
-): HttpResponse {
+): Promise<HttpResponse> {
   const { id, result } = answer;
   const extensions = activatedExtensions(request, [SKILLS_EXTENSION_URI]);
   const headers = extensions.length === 0 ? {} : { 'a2a-extensions': extensions.join(',') };
   if (result.kind === 'value') {
+    if (result.json instanceof LargeAnswer) {
+      return await largeResponse(parts, result.json.around(opening(id), '}'), {
+        contentType: 'application/json',
+        headers,
+      });
+    }
     return jsonResponse({ jsonrpc: '2.0', id, result: result.json }, { contentType: 'application/json', headers });
   }
   const { historyLength } = result;
+  await prepareFirst(parts, result.stream, historyLength);
   const frames = a2aFrames(parts, result.stream, {
     shape: shapeFor(id),
     signal: request.signal,
@@ -90,11 +98,15 @@ function respond(
 }
 
 function shapeFor(id: RequestId): FrameShape {
-  const opening = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
   return {
-    result: (streamResponse) => `${opening}${streamResponse}}`,
+    before: opening(id),
+    after: '}',
     error: (fault) => JSON.stringify(errorObject(id, fault)),
   };
+}
+
+function opening(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }
 
 function refuse(parts: DoorParts, id: RequestId, error: unknown): HttpResponse {

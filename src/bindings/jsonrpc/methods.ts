@@ -15,10 +15,11 @@ import {
   decodePushConfigRequest,
 } from '../../protocol/v1/push-requests.ts';
 import { cancelTask, getTask, listTasks, sendMessage, sendParams } from '../a2a-calls.ts';
+import type { LargeAnswer } from '../task-answers.ts';
 
 /** What a method answers: one JSON value, or a stream and how much history its first task shows. */
 export type MethodResult =
-  | { readonly kind: 'value'; readonly json: Json }
+  | { readonly kind: 'value'; readonly json: Json | LargeAnswer }
   | { readonly kind: 'stream'; readonly stream: TaskStream; readonly historyLength?: number };
 
 /** Makes the call once the agent is known; the tenant stands in the params. */
@@ -97,6 +98,6 @@ export function unknownTenant(): CodedError {
   return fieldError('tenant', 'names no agent of this server');
 }
 
-function value(json: Json): MethodResult {
+function value(json: Json | LargeAnswer): MethodResult {
   return { kind: 'value', json };
 }

@@ -1,18 +1,20 @@
 import type { Artifact } from '../../model/artifact.ts';
 import type { Part } from '../../model/message.ts';
+import type { DoorParts } from '../door.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import { PIECE_CHARS, type ReadBlob } from '../text-pieces.ts';
 
 /**
  * An artifact whose parts are all bytes, or all text, of one type, as a file: chunks are joined. Undefined for anything
  * else. It is an agent's content on our address, so a browser is told to save it and to run nothing in it.
  */
-export function artifactFile(artifact: Artifact): HttpResponse | undefined {
+export function artifactFile({ readBlob }: Pick<DoorParts, 'readBlob'>, artifact: Artifact): HttpResponse | undefined {
   const [first] = artifact.parts;
   if (first === undefined || !artifact.parts.every((part) => isAlike(part, first))) return undefined;
-  const bytes = Buffer.concat(artifact.parts.map(bytesOf));
-  const isText = first.kind === 'text';
-  const mediaType = first.mediaType ?? (isText ? 'text/plain' : 'application/octet-stream');
-  const charset = isText && mediaType.startsWith('text/') && !/charset=/i.test(mediaType) ? '; charset=utf-8' : '';
+  const pieces = artifact.parts.map(pieceOf);
+  const isOfText = isText(first);
+  const mediaType = first.mediaType ?? (isOfText ? 'text/plain' : 'application/octet-stream');
+  const charset = isOfText && mediaType.startsWith('text/') && !/charset=/i.test(mediaType) ? '; charset=utf-8' : '';
   return {
     status: 200,
     headers: {
@@ -21,20 +23,54 @@ export function artifactFile(artifact: Artifact): HttpResponse | undefined {
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-cache',
+      'content-length': `${pieces.reduce((sum, { bytes }) => sum + bytes, 0)}`,
     },
-    body: bytes,
+    body: bytesOf(pieces, readBlob),
   };
 }
 
 function isAlike(part: Part, first: Part): boolean {
-  return (
-    (part.kind === 'text' || part.kind === 'raw') && part.kind === first.kind && part.mediaType === first.mediaType
-  );
+  return isText(part) === isText(first) && (isText(part) || isBytes(part)) && part.mediaType === first.mediaType;
 }
 
-function bytesOf(part: Part): Uint8Array {
-  if (part.kind === 'raw') return part.raw;
-  return Buffer.from(part.kind === 'text' ? part.text : '');
+function isText(part: Part): boolean {
+  return part.kind === 'text';
+}
+
+function isBytes(part: Part): boolean {
+  return part.kind === 'raw' || part.kind === 'blob';
+}
+
+type Piece = Extract<Part, { kind: 'blob' }> | { readonly kind: 'bytes'; readonly bytes: number; get(): Uint8Array };
+
+/** What a part gives to the file, and how much it is. */
+function pieceOf(part: Part): Piece {
+  if (part.kind === 'blob') return part;
+  if (part.kind === 'raw') return { kind: 'bytes', bytes: part.raw.length, get: () => part.raw };
+  const text = part.kind === 'text' ? part.text : '';
+  return { kind: 'bytes', bytes: Buffer.byteLength(text), get: () => Buffer.from(text) };
+}
+
+/** The file as it goes out; what is small is written as one. */
+function bytesOf(pieces: readonly Piece[], readBlob: ReadBlob): HttpResponse['body'] {
+  const inHand = pieces.flatMap((piece) => (piece.kind === 'bytes' ? [piece] : []));
+  const bytes = inHand.reduce((sum, piece) => sum + piece.bytes, 0);
+  if (inHand.length === pieces.length && bytes <= PIECE_CHARS) return Buffer.concat(inHand.map((piece) => piece.get()));
+  return streamedBytes(pieces, readBlob);
+}
+
+async function* streamedBytes(pieces: readonly Piece[], readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    if (piece.kind === 'blob') yield* readBlob(piece);
+    else for (const part of cutBytes(piece.get())) yield part;
+  }
+}
+
+/** Copies, so that what waits for its socket keeps no more than itself. */
+function* cutBytes(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += PIECE_CHARS) {
+    yield Buffer.from(bytes.subarray(from, from + PIECE_CHARS));
+  }
 }
 
 /** Undefined for text that may not stand in a header. */

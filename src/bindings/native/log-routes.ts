@@ -10,7 +10,7 @@ import { streamResponse } from '../http/sse.ts';
 import { answer, readQuery, wantsEvents, wantsJson } from './answers.ts';
 import { artifactFile } from './artifact-bytes.ts';
 import { nativeArtifact, nativeEvent, nativeRun, nativeTurn } from './encode.ts';
-import { nativeFrames } from './frames.ts';
+import { nativeFrames, prepareSnapshot } from './frames.ts';
 import type { NativeExchange, NativeRoute } from './route.ts';
 import { taskIdOf } from './task-routes.ts';
 
@@ -50,6 +50,7 @@ async function followEvents(exchange: NativeExchange): Promise<HttpResponse> {
   const cursor = lastEventId(request);
   const id = taskIdOf(exchange);
   const followed = await parts.operations.followEvents(call, { id, ...(cursor === undefined ? {} : { cursor }) });
+  await prepareSnapshot(parts, followed.snapshot);
   return streamResponse(nativeFrames(parts, followed, request.signal), { clock: parts.clock });
 }
 
@@ -95,7 +96,7 @@ export const artifactRoute: NativeRoute = {
     const { parts, request, call, fields } = exchange;
     const artifactId = parseId<string>(fields.artifactId ?? '', 'artifactId');
     const artifact = await parts.operations.readArtifact(call, { id: taskIdOf(exchange), artifactId });
-    const file = wantsJson(request) ? undefined : artifactFile(artifact);
+    const file = wantsJson(request) ? undefined : artifactFile(parts, artifact);
     return file ?? answer({ ...nativeArtifact(artifact), ...encodeArtifact(artifact) });
   },
 };

@@ -58,7 +58,7 @@ export const sendInSessionRoute: NativeRoute = {
     const params = nativeSend(readBody(messageBody, readJson(request)), { newId: parts.newId, sessionId });
     if (wantsJson(request)) return await sendAnswer(exchange, params);
     const stream = await parts.operations.streamMessage(call, params);
-    return streamResponse(messageFrames(parts, stream, request.signal), { clock: parts.clock });
+    return streamResponse(await messageFrames(parts, stream, request.signal), { clock: parts.clock });
   },
 };
 

@@ -1,13 +1,13 @@
 import { parseId, type TaskId } from '../../model/ids.ts';
-import type { ListResult, SendParams } from '../../operations/operations.ts';
+import type { SendParams, TaskShown } from '../../operations/operations.ts';
 import { decodeListTasksQuery } from '../../protocol/v1/query.ts';
 import { messageResponse } from '../a2a-frames.ts';
 import { readJson } from '../http/body.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { streamResponse } from '../http/sse.ts';
-import { answer, readQuery, wantsEvents } from './answers.ts';
+import { listAnswer, taskAnswer, underTask } from '../task-answers.ts';
+import { answer, answerTasks, nativeForm, readQuery, wantsEvents } from './answers.ts';
 import { messageBody, nativeSend, readBody } from './bodies.ts';
-import { nativeTask } from './encode.ts';
 import { messageFrames } from './frames.ts';
 import type { NativeExchange, NativeRoute } from './route.ts';
 
@@ -30,7 +30,8 @@ export const listTasksRoute: NativeRoute = {
       ...(stateAtFrom === undefined ? {} : { statusTimestampAfter: stateAtFrom }),
     });
     const { snapshots, nextPageToken, pageSize, totalSize } = list;
-    return answer({ tasks: snapshots.map((snapshot) => taskOf(parts, snapshot)), nextPageToken, pageSize, totalSize });
+    const rest = { nextPageToken, pageSize, totalSize };
+    return await answerTasks(parts, listAnswer(snapshots, nativeForm(parts), rest));
   },
 };
 
@@ -44,7 +45,7 @@ export const createTaskRoute: NativeRoute = {
     const params = nativeSend(readBody(messageBody, readJson(request)), { newId: parts.newId });
     if (!wantsEvents(request)) return await sendAnswer(exchange, params);
     const stream = await parts.operations.streamMessage(call, params);
-    return streamResponse(messageFrames(parts, stream, request.signal), { clock: parts.clock });
+    return streamResponse(await messageFrames(parts, stream, request.signal), { clock: parts.clock });
   },
 };
 
@@ -65,7 +66,7 @@ export const readTaskRoute: NativeRoute = {
         ...(historyAfter === undefined ? {} : { historyAfter }),
       };
     });
-    return answer(taskOf(parts, await parts.operations.readTask(call, { id: taskIdOf(exchange), ...query })));
+    return await taskResponse(parts, await parts.operations.readTask(call, { id: taskIdOf(exchange), ...query }));
   },
 };
 
@@ -74,7 +75,7 @@ export const cancelTaskRoute: NativeRoute = {
   summary: 'Cancel a task; answers when it is canceled.',
   async run(exchange) {
     const { parts, call } = exchange;
-    return answer(taskOf(parts, await parts.operations.cancelTask(call, { id: taskIdOf(exchange) })));
+    return await taskResponse(parts, await parts.operations.cancelTask(call, { id: taskIdOf(exchange) }));
   },
 };
 
@@ -83,25 +84,23 @@ export const resumeTaskRoute: NativeRoute = {
   summary: 'Clear AUTH_REQUIRED without a message.',
   async run(exchange) {
     const { parts, call } = exchange;
-    return answer(taskOf(parts, await parts.operations.resumeTask(call, { id: taskIdOf(exchange) })));
+    return await taskResponse(parts, await parts.operations.resumeTask(call, { id: taskIdOf(exchange) }));
   },
 };
 
 /** The task of a message, or the message of a reply. */
 export async function sendAnswer({ parts, call }: NativeExchange, params: SendParams): Promise<HttpResponse> {
   const result = await parts.operations.sendMessage(call, params);
-  return answer(result.kind === 'message' ? messageResponse(result.message) : { task: taskOf(parts, result.snapshot) });
+  if (result.kind === 'message') return answer(messageResponse(result.message));
+  return await answerTasks(parts, underTask(result.snapshot, nativeForm(parts)));
 }
 
 export function taskIdOf({ fields }: Pick<NativeExchange, 'fields'>): TaskId {
   return parseId<TaskId>(fields.taskId ?? '', 'taskId');
 }
 
-function taskOf(
-  parts: NativeExchange['parts'],
-  snapshot: ListResult['snapshots'][number],
-): ReturnType<typeof nativeTask> {
-  return nativeTask(snapshot, parts.cursorOf(snapshot.task.headSeq));
+function taskResponse(parts: NativeExchange['parts'], shown: TaskShown): Promise<HttpResponse> {
+  return answerTasks(parts, taskAnswer(shown, nativeForm(parts)));
 }
 
 /** The same parameters by the names that A2A gives them. */

@@ -1,5 +1,5 @@
 import { SKILLS_EXTENSION_URI } from '../../protocol/v1/names.ts';
-import { a2aFrames, type FrameShape } from '../a2a-frames.ts';
+import { a2aFrames, type FrameShape, prepareFirst } from '../a2a-frames.ts';
 import { agentNotFound, agentOf, authenticate, callOf, type DoorParts, type DoorPlace } from '../door.ts';
 import { routeNotFound, routeOf } from '../http/allowed-methods.ts';
 import { readJson } from '../http/body.ts';
@@ -8,6 +8,7 @@ import { activatedExtensions, checkVersion } from '../http/headers.ts';
 import { decodeSegment, type Match, type Resource } from '../http/route-table.ts';
 import { streamResponse } from '../http/sse.ts';
 import { jsonResponse, refuseWithStatus, statusBody } from '../http/status-body.ts';
+import { LargeAnswer, largeResponse } from '../task-answers.ts';
 import { type RestResult, type RestRoute, restRoutes } from './routes.ts';
 
 const MEDIA_TYPE = 'application/a2a+json';
@@ -39,7 +40,7 @@ export async function handleRest(
         return callOf(request, { caller, agent });
       },
     });
-    return respond(parts, request, result);
+    return await respond(parts, request, result);
   } catch (error) {
     return refuseWithStatus(parts.faults.of(error), {
       contentType: MEDIA_TYPE,
@@ -68,11 +69,16 @@ export function restResourceAt(segments: readonly string[]): Resource<RestRoute>
   return findAddress(segments)?.match.resource;
 }
 
-function respond(parts: DoorParts, request: HttpRequest, result: RestResult): HttpResponse {
+async function respond(parts: DoorParts, request: HttpRequest, result: RestResult): Promise<HttpResponse> {
   const extensions = activatedExtensions(request, [SKILLS_EXTENSION_URI]);
   const headers = extensions.length === 0 ? {} : { 'a2a-extensions': extensions.join(',') };
-  if (result.kind === 'value') return jsonResponse(result.json, { contentType: MEDIA_TYPE, headers });
+  if (result.kind === 'value') {
+    const { json } = result;
+    const options = { contentType: MEDIA_TYPE, headers };
+    return json instanceof LargeAnswer ? await largeResponse(parts, json, options) : jsonResponse(json, options);
+  }
   const { historyLength } = result;
+  await prepareFirst(parts, result.stream, historyLength);
   const frames = a2aFrames(parts, result.stream, {
     shape: restShape,
     signal: request.signal,
@@ -82,6 +88,7 @@ function respond(parts: DoorParts, request: HttpRequest, result: RestResult): Ht
 }
 
 const restShape: FrameShape = {
-  result: (streamResponse) => streamResponse,
+  before: '',
+  after: '',
   error: (fault) => JSON.stringify(statusBody(fault)),
 };

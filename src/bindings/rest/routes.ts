@@ -20,9 +20,10 @@ import {
 } from '../../protocol/v1/query.ts';
 import { cancelTask, getTask, listTasks, sendMessage, sendParams } from '../a2a-calls.ts';
 import { type Resource, RouteTable } from '../http/route-table.ts';
+import type { LargeAnswer } from '../task-answers.ts';
 
 export type RestResult =
-  | { readonly kind: 'value'; readonly json: Json }
+  | { readonly kind: 'value'; readonly json: Json | LargeAnswer }
   | { readonly kind: 'stream'; readonly stream: TaskStream; readonly historyLength?: number };
 
 /** What a route works on. */
@@ -151,6 +152,6 @@ const resources: readonly Resource<RestRoute>[] = [
 
 export const restRoutes = new RouteTable(resources);
 
-function value(json: Json): RestResult {
+function value(json: Json | LargeAnswer): RestResult {
   return { kind: 'value', json };
 }

@@ -3,6 +3,7 @@ import { instant } from '../../base/clock.ts';
 import type { Artifact } from '../../model/artifact.ts';
 import type { ArtifactId, BlobNo, ContextId, MessageId, Seq, TaskId, ThreadId, TurnNo } from '../../model/ids.ts';
 import type { Message, Part } from '../../model/message.ts';
+import { splitAtBlobs } from './blob-marks.ts';
 import {
   encodeListTasksResponse,
   encodeMessage,
@@ -159,10 +160,9 @@ describe('a part', () => {
     expect(JSON.stringify(encodePart(part))).toBe(written);
   });
 
-  test('a blob that nobody read into bytes is our fault', () => {
-    expect(() => encodePart({ kind: 'blob', blobNo: 1 as BlobNo, bytes: 1, sha256: 'ab' })).toThrow(
-      'a blob is read into raw bytes',
-    );
+  test('a blob is a mark, where whoever sends the text puts its bytes', () => {
+    const text = JSON.stringify(encodePart({ kind: 'blob', blobNo: 1 as BlobNo, bytes: 5, sha256: 'ab' }));
+    expect(splitAtBlobs(text)).toEqual(['{"raw":"', { blobNo: 1, bytes: 5 }, '"}']);
   });
 });
 

@@ -9,7 +9,7 @@ import { type CorrelatedTask, correlationOf } from './correlation.ts';
 import { CORRELATION_KEY, roleName, taskStateName } from './names.ts';
 import { encodeParts } from './parts.ts';
 
-/** A task row with its content, as a snapshot of the store holds them. Blob parts have been read into raw bytes. */
+/** A task row with its content, as a snapshot of the store holds them. Blobs are left as they are: a mark stands where their bytes go. */
 export interface TaskSnapshot {
   readonly task: CorrelatedTask & {
     readonly state: TaskState;
@@ -126,14 +126,17 @@ export interface TaskList {
   readonly totalSize: number;
 }
 
+/** A2A `Task` as it stands in a list. */
+export function encodeListedTask(snapshot: TaskSnapshot, options: TaskOptions): JsonObject {
+  const task = encodeTask(snapshot, options);
+  return options.artifacts && task.artifacts === undefined ? { ...task, artifacts: [] } : task;
+}
+
 /**
  * A2A `ListTasksResponse`: its four fields always stand there, also when empty. Where artifacts were asked for, a task
  * without any says so with an empty array (A2A 1.0 §3.1.4).
  */
 export function encodeListTasksResponse(list: TaskList, options: TaskOptions): JsonObject {
-  const tasks: Json[] = list.tasks.map((snapshot) => {
-    const task = encodeTask(snapshot, options);
-    return options.artifacts && task.artifacts === undefined ? { ...task, artifacts: [] } : task;
-  });
+  const tasks: Json[] = list.tasks.map((snapshot) => encodeListedTask(snapshot, options));
   return { tasks, nextPageToken: list.nextPageToken ?? '', pageSize: list.pageSize, totalSize: list.totalSize };
 }

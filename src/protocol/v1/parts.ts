@@ -1,7 +1,7 @@
-import { assert } from '../../base/assert.ts';
 import type { Json } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import type { Part, PartCommon } from '../../model/message.ts';
+import { blobMark } from './blob-marks.ts';
 import type { ObjectReader } from './read.ts';
 
 /** The members of the oneof `Part.content`. */
@@ -73,7 +73,7 @@ function withCommon(part: Part, reader: ObjectReader): Part {
   };
 }
 
-/** A part as it is written: one content, then what it carries beside it. A blob must have been read into raw bytes before. */
+/** A part as it is written: one content, then what it carries beside it. Where a blob's bytes go stands a mark (`blob-marks.ts`). */
 export function encodePart(part: Part): Json {
   return { ...encodeContent(part), ...encodeCommon(part) };
 }
@@ -91,7 +91,7 @@ function encodeContent(part: Part): { readonly [key: string]: Json } {
     case 'withheld':
       return { data: { withheld: part.of } };
     case 'blob':
-      assert(false, 'a blob is read into raw bytes before it is written to the wire');
+      return { raw: blobMark(part) };
   }
 }
 
