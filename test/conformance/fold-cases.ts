@@ -82,6 +82,7 @@ class Walk {
   readonly #worker: Worker;
   #grant: Grant;
   #held = true;
+  readonly #queued: TurnNo[] = [];
 
   constructor(world: StoreWorld, worker: Worker, grant: Grant) {
     this.#world = world;
@@ -106,7 +107,7 @@ class Walk {
       const facts = eventFacts(...next.events.map((each) => emitted(each, grant)));
       await this.#world.store.append(grant, { emitNo: task.emitNo, facts });
     } else if (next.kind === 'end') {
-      await this.#world.settle(grant, endWrite(grant, next.state), task.emitNo);
+      await this.#world.settle(grant, this.#end(next.state), task.emitNo);
     } else if (next.kind === 'park') {
       await this.#world.settle(grant, parkWrite(grant, { wakeKey: 'ask:x' }), task.emitNo);
       this.#held = false;
@@ -114,6 +115,13 @@ class Walk {
       await this.#command(nextRunWrite(grant, 'lost', this.#world.run()));
       await this.#claim();
     }
+  }
+
+  /** The end drops what was queued. */
+  #end(state: Parameters<typeof endWrite>[1]): ReturnType<typeof endWrite> {
+    const write = endWrite(this.#grant, state);
+    const dropped = this.#queued.map((turnNo) => ({ kind: 'drop' as const, turnNo }));
+    return { ...write, turns: [...(write.turns ?? []), ...dropped] };
   }
 
   async #answer(): Promise<void> {
@@ -133,6 +141,7 @@ class Walk {
     const turn = this.#world.turn({ turnNo, messageOrdinal: 1 });
     const message = userMessage(turn.messageId, [text(`turn ${turnNo}`)]);
     await this.#command({ events: [received(message, turnNo)], turns: [{ kind: 'enqueue', turn }] });
+    this.#queued.push(turnNo);
   }
 
   async #command(write: Parameters<StoreWorld['command']>[1]): Promise<void> {

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { Seq } from '../../src/model/ids.ts';
+import type { Seq, TurnNo } from '../../src/model/ids.ts';
 import type { Fact } from '../../src/store/contract.ts';
-import { agentMessage, chunk, endWrite, eventFacts, FIRST_TURN, parkWrite, status } from './builders.ts';
+import {
+  agentMessage,
+  chunk,
+  endWrite,
+  eventFacts,
+  FIRST_TURN,
+  parkWrite,
+  REFUSED,
+  received,
+  status,
+  userMessage,
+} from './builders.ts';
 import type { OpenWorld } from './store-suite.ts';
 
 export function describeSettlements(open: OpenWorld): void {
@@ -126,6 +137,25 @@ export function describeSettlements(open: OpenWorld): void {
       const snapshot = await world.scoped().readSnapshot(task.id, { artifacts: true });
       expect(snapshot?.content.statusMessage).toEqual(agentMessage('question', 'Which one?'));
       expect(status('working').kind).toBe('status-changed');
+    });
+
+    test.each(['completed', 'failed'] as const)('the end %s beside a queued turn is refused', async (state) => {
+      const world = await open();
+      const { task, grant } = await world.start();
+      const turn = world.turn({ turnNo: 2 as TurnNo, messageOrdinal: 1 });
+      const { headSeq } = await world.command(task, {
+        events: [received(userMessage(turn.messageId), turn.turnNo)],
+        turns: [{ kind: 'enqueue', turn }],
+      });
+      const before = await world.everything(task);
+      const write = endWrite(grant, state);
+      await expect(world.store.settle(grant, { emitNo: 0, facts: [], headSeq, write })).rejects.toMatchObject(REFUSED);
+      await expect(world.store.command(task.no, headSeq, write)).rejects.toMatchObject(REFUSED);
+      expect(await world.everything(task)).toEqual(before);
+      const turns = [...(write.turns ?? []), { kind: 'drop' as const, turnNo: turn.turnNo }];
+      expect(
+        (await world.store.settle(grant, { emitNo: 0, facts: [], headSeq, write: { ...write, turns } })).kind,
+      ).toBe('written');
     });
   });
 }

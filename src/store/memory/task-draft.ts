@@ -174,6 +174,10 @@ export class TaskDraft {
       this.turns.filter(({ turn }) => turn.state === 'current').length <= 1,
       'a task has one current turn at most',
     );
+    assert(
+      !isTerminal(this.task.state) || this.turns.every(({ turn }) => turn.state !== 'queued'),
+      'a task that has ended has no queued turn',
+    );
     this.tables.checkBlobs(this.blobs, this.task.no);
     const messageSeq = this.message === undefined ? undefined : messageSeqOf(this.events, this.message.messageId);
     Object.freeze(this.task);

@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { instant } from '../../base/clock.ts';
 import type { NewEvent, StoredEvent } from '../../model/event.ts';
 import type { RunId, RunNo, Seq, WorkerId, WorkerNo } from '../../model/ids.ts';
-import type { Task, TaskState } from '../../model/task.ts';
+import { isTerminal, type Task, type TaskState } from '../../model/task.ts';
 import { rowEffect } from '../../model/task-fold.ts';
 import type { NewDeadline, NewRun, TaskWrite } from '../../model/task-write.ts';
 import type { Turn } from '../../model/turn.ts';
@@ -17,7 +17,7 @@ import { forgetMessage, isRememberedHere, rememberMessage } from './message-rows
 import type { TaskPlaceKey } from './moved-task.ts';
 import { writeRun } from './run-rows.ts';
 import { type TaskCondition, updateTaskReturning } from './task-update.ts';
-import { countAttempt, writeTurn } from './turn-rows.ts';
+import { countAttempt, refuseQueuedTurns, writeTurn } from './turn-rows.ts';
 
 /** A change of one task: a command, or the settlement of a run with the facts that come before it. */
 export interface TaskChange {
@@ -156,6 +156,7 @@ function followingRows(
     ...(change.facts === undefined ? [] : followFacts(d, key, change.facts, -change.facts.count)),
     ...followFacts(d, key, { journal: write.journal ?? [], sessionState: new Map(), blobs: write.blobs ?? [] }, 0),
     ...(write.turns ?? []).map((turn) => writeTurn(d, key, turn, eventsFromWrite)),
+    ...(endsTask(events) ? [refuseQueuedTurns(d, key)] : []),
     ...runs.map((run) => writeRun(d, key, run, { now })),
     ...(lease === undefined
       ? []
@@ -164,6 +165,11 @@ function followingRows(
           countAttempt(d, key, lease.run.turnNo),
         ]),
   ];
+}
+
+function endsTask(events: readonly NewEvent[]): boolean {
+  const { status } = rowEffect(events);
+  return status !== undefined && isTerminal(status.state);
 }
 
 /** The grant of a run, from the task row as the grant left it. */

@@ -36,6 +36,13 @@ export function writeTurn(d: Dialect, key: TaskPlaceKey, write: TurnWrite, event
   }
 }
 
+/** Fails the transaction that ended a task with a turn still queued: nothing would ever take it up, and its message would be lost. */
+export function refuseQueuedTurns(d: Dialect, key: TaskPlaceKey): Statement {
+  const p = new Parameters();
+  const queued = `select 1 from ${d.table('turn')} u where u.task_no = t.no and u.state = ${QUEUED}`;
+  return { text: `select 1 / (not exists (${queued}))::int as ended from ${movedTask(d, p, key)}`, values: p.values };
+}
+
 /** A grant counts as an attempt at the turn; returns the turn's columns as they are then. */
 export function countAttempt(d: Dialect, key: TaskPlaceKey, turnNo: TurnNo): Statement {
   const p = new Parameters();

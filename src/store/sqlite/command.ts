@@ -2,7 +2,7 @@ import type { Instant } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { StoredEvent } from '../../model/event.ts';
 import type { Fence, Seq } from '../../model/ids.ts';
-import type { Task } from '../../model/task.ts';
+import { isTerminal, type Task } from '../../model/task.ts';
 import { foldTask } from '../../model/task-fold.ts';
 import type { TaskWrite } from '../../model/task-write.ts';
 import type { CommandResult, Grant, SettleRequest } from '../contract.ts';
@@ -12,7 +12,15 @@ import { messageSeqOf, writtenAt } from '../place-events.ts';
 import type { Connection } from './connection.ts';
 import { type PreparedEvents, prepareEvents, writeEvents } from './event-writes.ts';
 import { grantRun } from './grant.ts';
-import { writeBlobs, writeJournal, writeMessage, writeRuns, writeSessionState, writeTurns } from './row-writes.ts';
+import {
+  refuseQueuedTurns,
+  writeBlobs,
+  writeJournal,
+  writeMessage,
+  writeRuns,
+  writeSessionState,
+  writeTurns,
+} from './row-writes.ts';
 import { readKnownMessage } from './submit.ts';
 import { readTaskRow, updateTask, withDeadlines } from './task-row.ts';
 
@@ -96,6 +104,7 @@ function writeCommand(
   };
   const queued = writeRuns(tx, task, write.runs ?? [], moment);
   writeTurns(tx, { taskNo: task.no, headSeq: task.headSeq }, write.turns ?? []);
+  if (isTerminal(after.state)) refuseQueuedTurns(tx, task.no);
   writeJournal(tx, { taskNo: task.no, headSeq: after.headSeq, emitNo: after.emitNo }, write.journal ?? []);
   writeBlobs(tx, task.no, write.blobs ?? []);
   if (write.idempotency !== undefined) {

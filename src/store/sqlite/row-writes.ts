@@ -136,6 +136,17 @@ export function writeTurns(tx: Connection, place: TurnPlace, writes: readonly Tu
   }
 }
 
+const SELECT_QUEUED_TURN = `
+  select turn_no
+  from turn
+  where task_no = ?1 and state = ${TURN_QUEUED}
+  limit 1`;
+
+/** No constraint of a table can say it: nothing would ever take such a turn up, and its message would be lost. */
+export function refuseQueuedTurns(tx: Connection, taskNo: TaskNo): void {
+  assert(tx.one(SELECT_QUEUED_TURN, taskNo) === undefined, 'a task that has ended has no queued turn');
+}
+
 /** A row keeps the place in its journal that it was first given. */
 const PUT_STEP = `
   insert into step (task_no, turn_no, step_key, ordinal, kind, state, due_at, question, result)
