@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { defineAgent } from '../agent/define-agent.ts';
 import type { Agent, PolicyOptions } from '../agent/definition.ts';
 import type { Seq, TaskNo, WorkerNo } from '../model/ids.ts';
@@ -221,11 +221,16 @@ describe('a sweep', () => {
     const { clock, store, nodes } = await createCluster({});
     const [node] = nodes as [RuntimeNode];
     await node.start();
-    const blobNo = await store.stageSlice({ sliceNo: 0, data: Uint8Array.of(1), total: { bytes: 1, sha256: '00' } });
+    const total = { bytes: 1, sha256: '00' };
+    const stage = () => store.stageSlice({ sliceNo: 0, data: Uint8Array.of(1), total });
+    const blobNos = await Promise.all(Array.from({ length: 5 }, stage));
+    const drop = vi.spyOn(node.store, 'dropStagedBlobs');
     await clock.advance('50m');
-    expect(await store.readBlobSlice(blobNo, 0)).toBeDefined();
+    for (const blobNo of blobNos) expect(await store.readBlobSlice(blobNo, 0)).toBeDefined();
     await clock.advance('11m');
-    expect(await store.readBlobSlice(blobNo, 0)).toBeUndefined();
+    for (const blobNo of blobNos) expect(await store.readBlobSlice(blobNo, 0)).toBeUndefined();
+    // Few at a time: a commit of many large ones would hold up everybody.
+    expect(Math.max(...drop.mock.calls.map(([{ itemsMax }]) => itemsMax))).toBe(2);
     await node.stop();
   });
 

@@ -3,6 +3,7 @@ import type { Service } from '../base/service.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Fence, TaskNo } from '../model/ids.ts';
 import { DueTimes } from './due-times.ts';
+import { letOthersGoOn } from './event-loop.ts';
 import { createLoop } from './loop-service.ts';
 import { type SweepParts, type Swept, sweepDeadline, sweepLost, sweepStray, sweepTimer } from './sweep.ts';
 import { DUE, type WakeupListener, type Wakeups } from './wakeups.ts';
@@ -13,6 +14,8 @@ const BATCH_TASKS = 100;
 const BATCHES_MAX = 100;
 const DUE_TIMES_MAX = 1_024;
 const BLOBS_PER_SWEEP = 100;
+/** On SQLite a hundred of 8 MiB in one commit hold the event loop for a second, two for some 20 ms. */
+const BLOBS_PER_COMMIT = 2;
 /** Long enough for the slowest upload between its first slice and its event. */
 const STAGED_BLOB_MS = 3_600_000;
 
@@ -107,9 +110,16 @@ class Sweeping {
     await this.#each('orphans', signal, (taskNo) => sweepLost(this.#parts, taskNo));
     await this.#attempt('stray runs not looked for', () => this.#sweepStrays());
     for (const chore of this.#parts.chores) await this.#attempt('chore failed', chore);
-    await this.#attempt('staged blobs not dropped', () =>
-      this.#parts.store.dropStagedBlobs({ olderThanMs: STAGED_BLOB_MS, itemsMax: BLOBS_PER_SWEEP }),
-    );
+    await this.#attempt('staged blobs not dropped', () => this.#dropStagedBlobs(signal));
+  }
+
+  /** A few at a time, so that requests go on between the commits. */
+  async #dropStagedBlobs(signal: AbortSignal): Promise<void> {
+    for (let left = BLOBS_PER_SWEEP; left > 0 && !signal.aborted; left -= BLOBS_PER_COMMIT) {
+      const request = { olderThanMs: STAGED_BLOB_MS, itemsMax: BLOBS_PER_COMMIT };
+      if ((await this.#parts.store.dropStagedBlobs(request)) < BLOBS_PER_COMMIT) return;
+      await letOthersGoOn();
+    }
   }
 
   /** Asking for the worker judges its lease first: where it is lost, what executes here is inert before it is swept. */
