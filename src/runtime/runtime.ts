@@ -10,6 +10,7 @@ import { contentAt } from './content-at.ts';
 import { createEngine as createLeaseEngine } from './executor.ts';
 import { followTask } from './feed.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
+import { InTurn } from './in-turn.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { createPollLoop } from './poll-loop.ts';
 import type { Engine, Runtime, RuntimeParts } from './ports.ts';
@@ -91,7 +92,7 @@ function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled
     sweeper,
     polls: createPollLoop(shared),
     claims: createClaimLoop(shared),
-    submit: { ...shared, replies, isDraining },
+    submit: { ...shared, replies, uploads: new InTurn(), isDraining },
   };
 }
 

@@ -132,6 +132,27 @@ describe('a first message', () => {
 });
 
 describe('a message that was used before', () => {
+  test('20 equal uploads at once are staged once', async () => {
+    const node = await createNode();
+    const raw = new Uint8Array(limits.blobSliceBytes * 2);
+    let slices = 0;
+    const { stageSlice } = node.store;
+    Object.assign(node.store, {
+      stageSlice: (slice: Parameters<typeof stageSlice>[0]) => {
+        slices += 1;
+        return stageSlice.call(node.store, slice);
+      },
+    });
+    const send = () => node.sendTask({ messageId: 'm1' as MessageId, parts: [{ kind: 'raw', raw }] });
+    const sent = await Promise.all(Array.from({ length: 20 }, send));
+    expect(new Set(sent.map(({ task }) => task.id)).size).toBe(1);
+    expect(slices).toBe(2);
+    await expect(
+      node.sendTask({ messageId: 'm1' as MessageId, parts: [{ kind: 'raw', raw: raw.fill(1) }] }),
+    ).rejects.toMatchObject({ code: 'message_id_conflict' });
+    expect(slices).toBe(2);
+  });
+
   test('20 at once, on two nodes, are one task', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const store = await openMemoryStore({ clock: createFakeClock() });

@@ -6,8 +6,10 @@ import { limits } from '../base/limits.ts';
 import type { AgentName } from '../model/ids.ts';
 import type { Fingerprint } from '../model/task-write.ts';
 import type { KnownMessage, ScopedStore } from '../store/contract.ts';
+import { needsStaging } from './blob-staging.ts';
 import { continueTask } from './continue-task.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import type { InTurn } from './in-turn.ts';
 import { repeatOf } from './known-message.ts';
 import { beginTask, type NewTaskParts } from './new-task.ts';
 import type { SendRequest, Submitted } from './ports.ts';
@@ -16,6 +18,7 @@ import { stillRunning } from './task-answers.ts';
 
 export interface SubmitParts extends NewTaskParts {
   readonly replies: Replies;
+  readonly uploads: InTurn;
 }
 
 /**
@@ -34,9 +37,15 @@ export async function submitMessage(parts: SubmitParts, request: SendRequest): P
   };
   const repeat = await findRepeat();
   if (repeat !== undefined) return repeat;
-  const { taskId } = message;
-  if (taskId !== undefined) return await continueTask(parts, request, { taskId, fingerprint, findRepeat });
-  return await begin(parts, request, { scoped, fingerprint, findRepeat });
+  const place = (): Promise<Submitted> => {
+    const { taskId } = message;
+    if (taskId !== undefined) return continueTask(parts, request, { taskId, fingerprint, findRepeat });
+    return begin(parts, request, { scoped, fingerprint, findRepeat });
+  };
+  if (!remembers || !needsStaging(message.parts)) return await place();
+  // Of equal uploads at once, the first writes its megabytes and the others find its message.
+  const key = JSON.stringify([agent.name, caller.scope, message.messageId]);
+  return await parts.uploads.do(key, async () => (await findRepeat()) ?? (await place()));
 }
 
 async function begin(
