@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../agent/define-agent.ts';
 import type { TaskTurn } from '../agent/turn.ts';
+import { instant } from '../base/clock.ts';
 import { RunWorld } from '../testing/run-world.ts';
 
 type Run = (turn: TaskTurn<string>, world: RunWorld) => unknown;
@@ -180,6 +181,17 @@ describe('sleep', () => {
     await world.advance('4s');
     expect(runs).toBe(1);
     expect((await world.journal()).get('sleep:4s')).toBe('done');
+  });
+
+  test('one of five seconds parks, however fast the clock goes', async () => {
+    const world = await begun(async (turn, { clock }) => {
+      const from = clock.now();
+      let reads = 0;
+      vi.spyOn(clock, 'now').mockImplementation(() => instant(from + reads++));
+      await turn.sleep('5s');
+      return 'woke';
+    });
+    expect((await world.view()).run?.state).toBe('waiting');
   });
 
   test('a Date in the past is over at once', async () => {

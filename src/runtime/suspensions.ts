@@ -69,13 +69,14 @@ export class Suspensions {
     const { phase, journal, scope, parts } = this.#context;
     if (!phase.isLive) return phase.never();
     scope.refuseInside('sleep');
-    const dueAt = wakeTime(until, parts.clock.now());
+    const now = parts.clock.now();
+    const dueAt = wakeTime(until, now);
     const key = journal.nextKey('sleep', typeof until === 'string' ? until : 'until');
     const found = journal.find(key);
     if (found?.state === 'done') return;
     const entry: JournalEntry = found ?? { key, kind: 'sleep', state: 'open', dueAt };
     const wakeAt = entry.dueAt ?? dueAt;
-    const remainingMs = wakeAt - parts.clock.now();
+    const remainingMs = wakeAt - now;
     if (remainingMs < IN_PLACE_MS) return phase.call(() => this.#sleepHere(entry, found, remainingMs));
     return this.#add({ key, kind: 'sleep', dueAt: wakeAt, isNew: found === undefined });
   }

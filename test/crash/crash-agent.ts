@@ -39,6 +39,30 @@ export default defineAgent({
         return `charged for ${count}`;
       },
     }),
+    chain: skill({
+      description: 'Three paid steps, a question, a sleep that parks and a streamed artifact.',
+      async run(turn) {
+        const step = (name: string) =>
+          turn.step(name, ({ idempotencyKey }) => {
+            effect(`effect ${name} ${idempotencyKey}`);
+            return `${name} done`;
+          });
+        await turn.status('begins');
+        const found = await step('search');
+        const [read] = await Promise.all([step('read'), turn.status('reads')]);
+        const { ship } = await turn.ask('Ship it?', { schema: z.object({ ship: z.boolean() }) });
+        const report = turn.artifact('report', { mediaType: 'text/markdown' });
+        for (const word of ['It ', 'rains ', 'in ', 'Oslo', '.']) {
+          await report.append(word);
+          await report.flush();
+        }
+        await turn.sleep('5s');
+        await turn.status('ships');
+        const shipped = await step('ship');
+        await report.append(` ${ship}`, { last: true });
+        return [found, read, shipped].join(', ');
+      },
+    }),
     timer: skill({
       description: 'Asks, and goes on when nobody answers in time.',
       async run(turn) {

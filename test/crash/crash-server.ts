@@ -1,8 +1,9 @@
 /*
  * A real Holdfast server whose store dies at the n-th write (see deadly-store.ts).
- * CRASH_STORE = sqlite:FILE | postgres://… · CRASH_SCHEMA · CRASH_AT (0 = never) · CRASH_MOMENT · CRASH_COUNT = file for the number of writes
+ * CRASH_STORE = sqlite:FILE | postgres://… · CRASH_SCHEMA · CRASH_AT (0 = never) · CRASH_MOMENT · CRASH_WRITES = file for the names of the writes
+ * CRASH_LEDGER = file for the effects of steps, and for which of them are on record
  */
-import { writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.ts';
 import { createHoldfast } from '../../src/server/holdfast.ts';
 import type { SystemStore } from '../../src/store/contract.ts';
@@ -12,7 +13,8 @@ import agent from './crash-agent.ts';
 import { deadlyStore, type Moment } from './deadly-store.ts';
 
 const where = process.env.CRASH_STORE ?? '';
-const countFile = process.env.CRASH_COUNT;
+const writes = process.env.CRASH_WRITES;
+const ledger = process.env.CRASH_LEDGER;
 
 function open(): Promise<SystemStore> {
   if (where.startsWith('sqlite:')) return openSqliteStore({ path: where.slice('sqlite:'.length), clock: systemClock });
@@ -22,7 +24,10 @@ function open(): Promise<SystemStore> {
 const store = deadlyStore(await open(), {
   at: Number(process.env.CRASH_AT ?? 0),
   moment: (process.env.CRASH_MOMENT ?? 'before') as Moment,
-  ...(countFile === undefined ? {} : { onCount: (count: number) => writeFileSync(countFile, String(count)) }),
+  ...(writes === undefined ? {} : { onWrite: (name: string) => appendFileSync(writes, `${name}\n`) }),
+  ...(ledger === undefined
+    ? {}
+    : { onRecorded: (key: string) => appendFileSync(ledger, `recorded ${key.replace(/^step:/, '')}\n`) }),
 });
 const holdfast = await createHoldfast({
   agents: [agent],

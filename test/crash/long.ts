@@ -4,8 +4,9 @@
  */
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
+import { allSkills } from './all-skills.ts';
 import { type CrashStore, runCrashPoint, sqliteCrashStore } from './crash-point.ts';
-import { drawPoints, inParallel } from './points.ts';
+import { CRASHES_AT_ONCE, drawPoints, inParallel } from './points.ts';
 import { postgresCrashStore } from './postgres-crash-store.ts';
 
 const { values } = parseArgs({
@@ -14,12 +15,12 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 
 async function crashAll(name: string, store: CrashStore, count: number): Promise<number> {
-  const { writes } = await runCrashPoint({ at: 0, moment: 'before' }, store);
+  const { writes } = await runCrashPoint({ at: 0, moment: 'before' }, store, allSkills);
   let done = 0;
   let died = 0;
   let broken = 0;
-  await inParallel(drawPoints({ count, writes, seed }), 2, async (point) => {
-    const outcome = await runCrashPoint(point, store).catch((error: unknown) => {
+  await inParallel(drawPoints({ count, writes: writes.length, seed }), CRASHES_AT_ONCE, async (point) => {
+    const outcome = await runCrashPoint(point, store, allSkills).catch((error: unknown) => {
       broken += 1;
       console.error(`${name}: kill -9 ${point.moment} write ${point.at} (seed ${seed}) broke a promise:`, error);
       return { died: true };
@@ -29,7 +30,7 @@ async function crashAll(name: string, store: CrashStore, count: number): Promise
     if (done % 50 === 0) console.log(`${name}: ${done} of ${count} points, ${died} reached, ${broken} broken`);
   });
   console.log(
-    `${name}: ${count} points over ${writes} writes, ${died} reached, ${broken} broken promises, seed ${seed}`,
+    `${name}: ${count} points over ${writes.length} writes, ${died} reached, ${broken} broken promises, seed ${seed}`,
   );
   return broken;
 }

@@ -2,6 +2,9 @@ import { seededRandom } from '../../src/base/random.ts';
 import type { CrashPoint } from './crash-point.ts';
 import type { Moment } from './deadly-store.ts';
 
+/** A point waits more than it works: five of its seconds are the chain's sleep. */
+export const CRASHES_AT_ONCE = 6;
+
 const MOMENTS: readonly Moment[] = ['before', 'during', 'after'];
 
 /** `count` points over `writes` store writes, drawn by a seed: each stretch of the run gets its share of each moment. */
