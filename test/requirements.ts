@@ -122,6 +122,8 @@ export const requirements = {
   'native.same-rows': own('Native REST and A2A show the same tasks, with the same ids.'),
   'native.replay': own('The native stream replays from the start, also after the end.'),
   'slow-reader.bounded': own('Readers that never read cost bounded memory and nobody else’s time.'),
+  'slow-reader.large-task': own('Readers of a large task share its text: many that never read cost it once.'),
+  'answer.files-streamed': own('An answer with files holds no file: their bytes are read while it goes out.'),
   'artifact.linear': own('A chunk costs the same, however long its artifact is.'),
   'states.matrix': own(
     'Every operation in every state has the answer of the table, under both cancel policies, on every binding.',

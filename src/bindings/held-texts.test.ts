@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CodedError } from '../base/errors.ts';
 import type { BlobNo } from '../model/ids.ts';
+import { splitAtBlobs } from '../protocol/v1/blob-marks.ts';
 import { encodePart } from '../protocol/v1/parts.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { HeldTexts, type TextSource } from './held-texts.ts';
@@ -15,7 +16,7 @@ function createSource(key: string, text: string): TextSource & { readonly writes
     bytes: text.length,
     write: () => {
       writes += 1;
-      return Promise.resolve(text);
+      return Promise.resolve(splitAtBlobs(text));
     },
     writes: () => writes,
   };

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
-import { type BlobPlace, splitAtBlobs } from '../protocol/v1/blob-marks.ts';
+import type { BlobPlace } from '../protocol/v1/blob-marks.ts';
 import { base64Pieces, PIECE_CHARS, type ReadBlob } from './text-pieces.ts';
 
 /** A large text, and how to write it. */
@@ -11,8 +11,8 @@ export interface TextSource {
   readonly key: string;
   /** About how long it will be. */
   readonly bytes: number;
-  /** Writes it, the same each time. */
-  write(): Promise<string>;
+  /** Writes it, the same each time: text, and the blobs whose base64 stands between. */
+  write(): Promise<readonly (string | BlobPlace)[]>;
 }
 
 /** A reader who took nothing for this long lends its text to those who would. */
@@ -159,9 +159,8 @@ export class HeldTexts {
 
   async #write(held: Held): Promise<void> {
     await this.#room(held.bytes);
-    const segments = splitAtBlobs(await written(held.source)).map((part) =>
-      typeof part === 'string' ? Buffer.from(part) : part,
-    );
+    const parts = await written(held.source);
+    const segments = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
     const bytes = segments.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : 0), 0);
     assert(!held.wasWritten || bytes === held.bytes, 'a text is the same each time it is written');
     held.bytes = bytes;
@@ -203,7 +202,7 @@ export class HeldTexts {
 
 const NEVER = new AbortController().signal;
 
-async function written(source: TextSource): Promise<string> {
+async function written(source: TextSource): Promise<readonly (string | BlobPlace)[]> {
   try {
     return await source.write();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { LargeTask, TaskShown } from '../operations/operations.ts';
-import { holdsBlobMark } from '../protocol/v1/blob-marks.ts';
+import { holdsBlobMark, splitAtBlobs } from '../protocol/v1/blob-marks.ts';
 import { encodeListedTask, encodeTask } from '../protocol/v1/encode.ts';
 import type { DoorParts } from './door.ts';
 import type { TextSource } from './held-texts.ts';
@@ -66,7 +66,7 @@ function sourceOf({ task, large }: LargeTask, form: TaskForm): TextSource {
     // A deadline is put off without an event.
     key: `${task.no} ${task.headSeq} ${task.deadline?.at ?? ''} ${large.key} ${form.name}`,
     bytes: large.bytes,
-    write: async () => JSON.stringify(form.write({ task, content: await large.read() })),
+    write: async () => splitAtBlobs(JSON.stringify(form.write({ task, content: await large.read() }))),
   };
 }
 

@@ -54,12 +54,14 @@ function neverReads(taskId: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write(
-        `POST /a2a/jsonrpc HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-        () => {
-          socket.pause();
-          resolve(socket);
-        },
+        `POST /a2a/jsonrpc HTTP/1.1\r\nhost: 127.0.0.1\r\na2a-version: 1.0\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       );
+    });
+    // The first bytes say that it was taken; a refused one would cost nothing and prove nothing.
+    socket.once('readable', () => {
+      const status = String(socket.read(12));
+      if (status.endsWith('200')) resolve(socket);
+      else reject(new Error(`the subscriber was answered ${status}`));
     });
     socket.on('error', reject);
   });

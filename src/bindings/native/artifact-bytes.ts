@@ -1,20 +1,26 @@
-import type { Artifact } from '../../model/artifact.ts';
 import type { Part } from '../../model/message.ts';
 import type { DoorParts } from '../door.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { PIECE_CHARS, type ReadBlob } from '../text-pieces.ts';
+import { type ArtifactRead, isLargeText, textSource } from './artifact-text.ts';
 
 /**
  * An artifact whose parts are all bytes, or all text, of one type, as a file: chunks are joined. Undefined for anything
  * else. It is an agent's content on our address, so a browser is told to save it and to run nothing in it.
  */
-export function artifactFile({ readBlob }: Pick<DoorParts, 'readBlob'>, artifact: Artifact): HttpResponse | undefined {
+export async function artifactFile(
+  { held, readBlob }: Pick<DoorParts, 'held' | 'readBlob'>,
+  given: ArtifactRead,
+): Promise<HttpResponse | undefined> {
+  const { artifact } = given;
   const [first] = artifact.parts;
   if (first === undefined || !artifact.parts.every((part) => isAlike(part, first))) return undefined;
   const pieces = artifact.parts.map(pieceOf);
   const isOfText = isText(first);
   const mediaType = first.mediaType ?? (isOfText ? 'text/plain' : 'application/octet-stream');
   const charset = isOfText && mediaType.startsWith('text/') && !/charset=/i.test(mediaType) ? '; charset=utf-8' : '';
+  const source = isOfText && isLargeText(artifact) ? textSource(given) : undefined;
+  if (source !== undefined) await held.prepare(source);
   return {
     status: 200,
     headers: {
@@ -25,7 +31,7 @@ export function artifactFile({ readBlob }: Pick<DoorParts, 'readBlob'>, artifact
       'cache-control': 'private, no-cache',
       'content-length': `${pieces.reduce((sum, { bytes }) => sum + bytes, 0)}`,
     },
-    body: bytesOf(pieces, readBlob),
+    body: source === undefined ? bytesOf(pieces, readBlob) : held.read(source),
   };
 }
 

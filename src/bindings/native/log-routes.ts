@@ -4,11 +4,12 @@ import { type Cursor, parseCursor } from '../../model/cursor.ts';
 import { audienceOf } from '../../model/event.ts';
 import { parseId, type Seq } from '../../model/ids.ts';
 import { correlationOf } from '../../protocol/v1/correlation.ts';
-import { encodeArtifact } from '../../protocol/v1/encode.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { streamResponse } from '../http/sse.ts';
-import { answer, readQuery, wantsEvents, wantsJson } from './answers.ts';
+import { LargeAnswer } from '../task-answers.ts';
+import { answer, answerTasks, readQuery, wantsEvents, wantsJson } from './answers.ts';
 import { artifactFile } from './artifact-bytes.ts';
+import { artifactJson, isLargeText, jsonSource } from './artifact-text.ts';
 import { nativeArtifact, nativeEvent, nativeRun, nativeTurn } from './encode.ts';
 import { nativeFrames, prepareSnapshot } from './frames.ts';
 import type { NativeExchange, NativeRoute } from './route.ts';
@@ -95,8 +96,12 @@ export const artifactRoute: NativeRoute = {
   async run(exchange) {
     const { parts, request, call, fields } = exchange;
     const artifactId = parseId<string>(fields.artifactId ?? '', 'artifactId');
-    const artifact = await parts.operations.readArtifact(call, { id: taskIdOf(exchange), artifactId });
-    const file = wantsJson(request) ? undefined : artifactFile(parts, artifact);
-    return file ?? answer({ ...nativeArtifact(artifact), ...encodeArtifact(artifact) });
+    const taskId = taskIdOf(exchange);
+    const read = () => parts.operations.readArtifact(call, { id: taskId, artifactId });
+    const given = { taskId, artifact: await read(), read };
+    const file = wantsJson(request) ? undefined : await artifactFile(parts, given);
+    if (file !== undefined) return file;
+    const json = isLargeText(given.artifact) ? new LargeAnswer([jsonSource(given)]) : artifactJson(given.artifact);
+    return await answerTasks(parts, json);
   },
 };
