@@ -123,3 +123,23 @@ describe('a refused input', () => {
     );
   });
 });
+
+describe('a text that would hold a pattern of the schema for hours is refused by name', () => {
+  const slow = `${'a'.repeat(60)}!`;
+  const code = z.string().regex(/^(a+)+$/);
+  test.each<[Schema, Part, string]>([
+    [code, text(slow), 'message.parts[0].text'],
+    [
+      z.object({ codes: z.array(z.object({ code })) }),
+      data({ codes: [{ code: 'a' }, { code: slow }] }),
+      'message.parts[0].data.codes[1].code',
+    ],
+    [z.union([z.number(), code]), data(slow), 'message.parts[0].data'],
+    [type({ code: /^(a+)+$/ }) as never, data({ code: slow }), 'message.parts[0].data.code'],
+  ])('%#', async (schema, part, field) => {
+    await expect(reading(schema, part)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      detail: { violations: [{ field, description: 'is too intricate for ^(a+)+$' }] },
+    });
+  });
+});

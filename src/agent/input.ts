@@ -4,6 +4,7 @@ import { type Message, textOf } from '../model/message.ts';
 import type { Agent } from './definition.ts';
 import { readEnvelope } from './dispatch.ts';
 import type { Schema } from './schema.ts';
+import { slowText } from './slow-patterns.ts';
 import { validate } from './validate.ts';
 
 interface Candidate {
@@ -27,6 +28,8 @@ export async function readInput(agent: Agent, skillId: string, message: Message)
 async function validated(schema: Schema, offers: readonly Candidate[], skillId: string): Promise<unknown> {
   let refusal: CodedError | undefined;
   for (const { value, path } of offers) {
+    const slow = slowText(schema, value, path);
+    if (slow !== undefined) throw refused(skillId, [slow], path);
     const checked = await validate(schema, value, path);
     if (checked.ok) return checked.value;
     refusal ??= refused(skillId, checked.violations, path);

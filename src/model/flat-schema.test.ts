@@ -52,6 +52,13 @@ describe('a value under a flat schema', () => {
       expect(faults(schema, value)).toEqual([{ field: 'answer', description: 'must be an object' }]);
   });
 
+  test('a text that would hold its pattern for hours is refused', () => {
+    const schema = { type: 'object', properties: { code: { type: 'string', pattern: '^(a+)+$' } } };
+    expect(faults(schema, { code: `${'a'.repeat(60)}!` })).toEqual([
+      { field: 'answer.code', description: 'is too intricate for ^(a+)+$' },
+    ]);
+  });
+
   test('a text of a megabyte is no address, and costs nothing to refuse', () => {
     const schema = { type: 'string', format: 'email' };
     expect(fits(schema, `a@${'.'.repeat(1024 * 1024)}@`)).toBe(false);

@@ -1,5 +1,6 @@
 import type { FieldViolation } from '../base/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { withinTime } from '../base/within-time.ts';
 
 /*
  * The flat JSON Schema subset that MCP elicitation uses: a primitive (string, number, integer, boolean, enum), or an
@@ -85,19 +86,20 @@ function checkString(schema: JsonObject, value: string, field: string): readonly
   if (isShort) found.push({ field, description: `must have at least ${minLength} characters` });
   if (typeof maxLength === 'number' && [...value].length > maxLength)
     found.push({ field, description: `must have at most ${maxLength} characters` });
-  if (typeof pattern === 'string' && !matches(pattern, value))
-    found.push({ field, description: `must match ${pattern}` });
+  if (typeof pattern === 'string') found.push(...checkPattern(pattern, value, field));
   if (typeof format === 'string' && !hasFormat(format, value))
     found.push({ field, description: `must be a valid ${format}` });
   return found;
 }
 
 /** The pattern is the author's; one that does not compile is not held against the caller. */
-function matches(pattern: string, value: string): boolean {
+function checkPattern(pattern: string, value: string, field: string): readonly FieldViolation[] {
   try {
-    return new RegExp(pattern, 'u').test(value);
+    const compared = withinTime(() => new RegExp(pattern, 'u').test(value));
+    if (compared === 'too-slow') return [{ field, description: `is too intricate for ${pattern}` }];
+    return compared.result ? [] : [{ field, description: `must match ${pattern}` }];
   } catch {
-    return true;
+    return [];
   }
 }
 
