@@ -58,5 +58,9 @@ export interface Message {
 
 /** The text parts, joined by line breaks: what `turn.text` is. */
 export function textOf(parts: readonly Part[]): string {
-  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+  let joined: string | undefined;
+  for (const part of parts) {
+    if (part.kind === 'text') joined = joined === undefined ? part.text : `${joined}\n${part.text}`;
+  }
+  return joined ?? '';
 }

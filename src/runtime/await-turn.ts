@@ -1,15 +1,15 @@
-import { OVER } from '../base/abort-over.ts';
-import type { Clock } from '../base/clock.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq, TaskNo, TurnNo } from '../model/ids.ts';
 import { isInterrupted } from '../model/task.ts';
-import { endsTask, followTask } from './feed.ts';
+import { endsTask, LogReader } from './feed.ts';
 import type { Hub } from './hub.ts';
+import type { Patience } from './patience.ts';
 import type { FeedItem, RuntimeParts } from './ports.ts';
 
-export interface AwaitParts extends Pick<RuntimeParts, 'store' | 'config'> {
-  readonly clock: Clock;
+export interface AwaitParts extends Pick<RuntimeParts, 'store'> {
   readonly hub: Hub;
+  /** How long a send may wait. */
+  readonly patience: Patience;
 }
 
 /** Events that are kept to make the answer of a send without reading the task again; a longer turn is read. */
@@ -25,35 +25,36 @@ export async function awaitTurn(
   at: { readonly taskNo: TaskNo; readonly turnNo: TurnNo; readonly after: Seq },
   signal: AbortSignal,
 ): Promise<readonly StoredEvent[] | undefined> {
-  const enough = new AbortController();
-  const stop = (): void => enough.abort(OVER);
   if (signal.aborted) return undefined;
-  signal.addEventListener('abort', stop, { once: true });
-  const timer = parts.clock.sleep(parts.config.sendWaitMaxMs, enough.signal).then(stop, () => 'the turn came first');
+  const follower = parts.hub.attach(at.taskNo);
+  const watch = new TurnWatch(at.turnNo);
+  const log = new LogReader(parts.store, follower, at);
+  const kept: StoredEvent[] = [];
+  let isLate = false;
+  const end = parts.patience.begin(() => {
+    isLate = true;
+    follower.wake();
+  });
   try {
-    return await watchTurn(followTask(parts, at.taskNo, { after: at.after, signal: enough.signal }), at.turnNo);
+    while (!signal.aborted && !isLate) {
+      const events = eventsOf(await log.next(signal));
+      if (kept.length < EVENTS_KEPT_MAX) kept.push(...events);
+      // The end of a turn and the end of its task are one commit, so they come together.
+      if (!log.isOver && !watch.isOverAfter(events)) continue;
+      const last = events.at(-1);
+      return last !== undefined && endsTask(last) && kept.at(-1) === last ? kept : undefined;
+    }
+    return undefined;
   } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-    await timer;
+    end();
+    follower.detach();
   }
 }
 
-async function watchTurn(
-  feed: AsyncIterable<readonly FeedItem[]>,
-  turnNo: TurnNo,
-): Promise<readonly StoredEvent[] | undefined> {
-  const watch = new TurnWatch(turnNo);
-  const kept: StoredEvent[] = [];
-  for await (const items of feed) {
-    const events = items.flatMap((item) => (item.kind === 'event' ? [item.event] : []));
-    if (kept.length < EVENTS_KEPT_MAX) kept.push(...events);
-    // The end of a turn and the end of its task are one commit, so they come together.
-    const isOver = events.filter((event) => watch.isOverAt(event)).length > 0 || events.length < items.length;
-    const last = events.at(-1);
-    if (isOver) return last !== undefined && endsTask(last) && kept.at(-1) === last ? kept : undefined;
-  }
-  return undefined;
+function eventsOf(items: readonly FeedItem[]): readonly StoredEvent[] {
+  const events: StoredEvent[] = [];
+  for (const item of items) if (item.kind === 'event') events.push(item.event);
+  return events;
 }
 
 /**
@@ -69,6 +70,13 @@ export class TurnWatch {
 
   constructor(turnNo: TurnNo) {
     this.#turnNo = turnNo;
+  }
+
+  /** Looks at every event; the last word is said by any of them. */
+  isOverAfter(events: readonly StoredEvent[]): boolean {
+    let isOver = false;
+    for (const event of events) if (this.isOverAt(event)) isOver = true;
+    return isOver;
   }
 
   isOverAt(event: StoredEvent): boolean {

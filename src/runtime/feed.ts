@@ -26,7 +26,7 @@ export async function* followTask(
 ): AsyncGenerator<readonly FeedItem[], void, undefined> {
   const follower = parts.hub.attach(taskNo);
   try {
-    const reader = new Reader(parts.store, follower, { taskNo, after: from.after });
+    const reader = new LogReader(parts.store, follower, { taskNo, after: from.after });
     while (!from.signal.aborted) {
       const items = await reader.next(from.signal);
       if (items.length > 0 && !from.signal.aborted) yield items;
@@ -37,7 +37,8 @@ export async function* followTask(
   }
 }
 
-class Reader {
+/** A place in one task's log, and the way on from there. Its follower was attached before; who made it detaches it. */
+export class LogReader {
   readonly #store: Pick<SystemStore, 'readEvents'>;
   readonly #follower: Follower;
   readonly #taskNo: TaskNo;

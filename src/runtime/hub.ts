@@ -34,6 +34,8 @@ export interface Follower {
   share(events: readonly StoredEvent[]): readonly StoredEvent[];
   /** Resolves when there may be more than `after`, the state changes, or the signal fires. */
   wait(after: Seq, signal: AbortSignal): Promise<void>;
+  /** Ends the wait that is under way, if one is. */
+  wake(): void;
   detach(): void;
 }
 

@@ -12,6 +12,7 @@ import { followTask } from './feed.ts';
 import { createHub, type Hub, type HubOptions } from './hub.ts';
 import { InTurn } from './in-turn.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
+import { Patience } from './patience.ts';
 import { createPollLoop } from './poll-loop.ts';
 import type { Engine, Runtime, RuntimeParts } from './ports.ts';
 import { createReplies, type Replies } from './reply-submit.ts';
@@ -116,9 +117,10 @@ function runtimeOf(
 ): Runtime {
   const { store } = parts;
   const slices = new BlobSlices(store);
+  const patience = new Patience(parts.clock, parts.config.sendWaitMaxMs);
   return {
     submit: (request) => submitMessage(submit, request),
-    awaitTurn: (at, signal) => awaitTurn(parts, at, signal),
+    awaitTurn: (at, signal) => awaitTurn({ ...parts, patience }, at, signal),
     cancel: (request) => cancelTask({ ...parts, engine }, request),
     resume: (request) => resumeTask(submit, request),
     follow: (taskNo, from) => followTask(parts, taskNo, from),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defineAgent } from '../agent/define-agent.ts';
-import { skill } from '../agent/definition.ts';
+import { reply, skill } from '../agent/definition.ts';
 import type { Schema } from '../agent/schema.ts';
 import { limits } from '../base/limits.ts';
 import type { ContextId, MessageId, TaskId } from '../model/ids.ts';
@@ -31,7 +31,7 @@ describe('a first message', () => {
     await node.clock.advance(0);
     calls.clear();
     const sent = await node.sendTask('hello', { traceId: 'a'.repeat(32) });
-    expect(Object.fromEntries(calls)).toEqual({ 'scoped.findMessage': 1, 'scoped.submit': 1 });
+    expect(Object.fromEntries(calls)).toEqual({ 'scoped.submit': 1 });
     expect(sent.first?.task).toMatchObject({ state: 'submitted', headSeq: 3, statusSeq: 3, generation: 1, turnNo: 1 });
     expect(sent.first?.content.history).toMatchObject([{ taskId: sent.task.id, contextId: sent.task.contextId }]);
     expect(sent).toMatchObject({ turnNo: 1, messageSeq: 2, repeated: false, task: { state: 'working' } });
@@ -166,6 +166,27 @@ describe('a message that was used before', () => {
       for (const node of nodes) await node.stop();
     }
   });
+
+  test.each(['task', 'reply'] as const)(
+    'finds its task where its skill would refuse it today, or is a %s skill today',
+    async (kind) => {
+      const store = await openMemoryStore({ clock: createFakeClock() });
+      const { '~standard': strict } = positive;
+      const lenient: Schema = { '~standard': { ...strict, validate: (value) => ({ value }) } };
+      const run = (): string => 'paid';
+      const refund = (how: { readonly kind: 'task' | 'reply'; readonly input: Schema }) =>
+        (how.kind === 'reply' ? reply : skill)({ description: 'Refunds.', input: how.input, run });
+      const bank = (how: Parameters<typeof refund>[0]) =>
+        defineAgent({ name: 'bank', description: 'A bank.', skills: { refund: refund(how) } });
+      const before = await createNode({ store, agents: [bank({ kind: 'task', input: lenient })] });
+      const after = await createNode({ store, seed: 2, agents: [bank({ kind, input: positive })] });
+      const send = (node: typeof before, cents: number) =>
+        node.sendTask({ messageId: 'm1' as MessageId, parts: [{ kind: 'data', data: { cents } }] });
+      const { task } = await send(before, 0);
+      expect(await send(after, 0)).toMatchObject({ repeated: true, task: { id: task.id } });
+      await expect(send(after, -1)).rejects.toMatchObject({ code: 'message_id_conflict' });
+    },
+  );
 
   test('finds its task after it has ended, on a node that starts later', async () => {
     const store = await openMemoryStore({ clock: createFakeClock() });

@@ -1,7 +1,7 @@
 import { policyOf } from '../agent/define-agent.ts';
+import type { Agent } from '../agent/definition.ts';
 import { selectSkill } from '../agent/dispatch.ts';
 import { readInput } from '../agent/input.ts';
-import { assert } from '../base/assert.ts';
 import { limits } from '../base/limits.ts';
 import type { AgentName } from '../model/ids.ts';
 import type { Fingerprint } from '../model/task-write.ts';
@@ -22,9 +22,11 @@ export interface SubmitParts extends NewTaskParts {
 }
 
 /**
- * The only door that creates or continues a task, and that runs a reply skill. A message that was used before is found
- * first of all; then one with a taskId continues that task, and any other begins a task or asks for a reply. However
- * often and wherever a message is sent, it is taken once.
+ * The only door that creates or continues a task, and that runs a reply skill: a message with a taskId continues that
+ * task, any other begins a task or asks for a reply. However often and wherever a message is sent, it is taken once, and
+ * a repeat gets what the first one came to even where it would be refused today. The write that begins a task looks for
+ * the message itself, so that is where a new one is found to be new; it is looked for before only where more than that
+ * write would come first.
  */
 export async function submitMessage(parts: SubmitParts, request: SendRequest): Promise<Submitted> {
   const { agent, message, caller } = request;
@@ -35,12 +37,10 @@ export async function submitMessage(parts: SubmitParts, request: SendRequest): P
     const known = given ?? (remembers ? await scoped.findMessage(message.messageId) : undefined);
     return known === undefined ? undefined : await repeatOf(scoped, message, { known, fingerprint });
   };
-  const repeat = await findRepeat();
-  if (repeat !== undefined) return repeat;
-  const place = (): Promise<Submitted> => {
+  const place = async (): Promise<Submitted> => {
     const { taskId } = message;
-    if (taskId !== undefined) return continueTask(parts, request, { taskId, fingerprint, findRepeat });
-    return begin(parts, request, { scoped, fingerprint, findRepeat });
+    if (taskId === undefined) return await begin(parts, request, { scoped, fingerprint, findRepeat });
+    return (await findRepeat()) ?? (await continueTask(parts, request, { taskId, fingerprint, findRepeat }));
   };
   if (!remembers || !needsStaging(message.parts)) return await place();
   // Of equal uploads at once, the first writes its megabytes and the others find its message.
@@ -48,21 +48,26 @@ export async function submitMessage(parts: SubmitParts, request: SendRequest): P
   return await parts.uploads.do(key, async () => (await findRepeat()) ?? (await place()));
 }
 
-async function begin(
-  parts: SubmitParts,
-  request: SendRequest,
-  how: {
-    readonly scoped: ScopedStore;
-    readonly fingerprint: Fingerprint;
-    readonly findRepeat: (known?: KnownMessage) => Promise<Submitted | undefined>;
-  },
-): Promise<Submitted> {
+interface Beginning {
+  readonly scoped: ScopedStore;
+  readonly fingerprint: Fingerprint;
+  readonly findRepeat: (known?: KnownMessage) => Promise<Submitted | undefined>;
+}
+
+async function begin(parts: SubmitParts, request: SendRequest, how: Beginning): Promise<Submitted> {
   const { agent, message } = request;
-  const skillId = selectSkill(agent, request);
-  const skill = agent.skills[skillId];
-  assert(skill !== undefined, 'the skill was selected from this agent');
-  await readInput(agent, skillId, message);
-  if (skill.kind === 'reply') return await parts.replies.answer(request, { skillId, ...how });
+  let skillId: string;
+  try {
+    skillId = await takingSkill(agent, request);
+  } catch (error) {
+    const repeat = await how.findRepeat();
+    if (repeat !== undefined) return repeat;
+    throw error;
+  }
+  const isReply = agent.skills[skillId]?.kind === 'reply';
+  const repeat = isReply ? await how.findRepeat() : undefined;
+  if (repeat !== undefined) return repeat;
+  if (isReply) return await parts.replies.answer(request, { skillId, ...how });
   for (let tries = 0; tries < limits.commandTriesMax; tries += 1) {
     const result = await beginTask(parts, request, { skillId, fingerprint: how.fingerprint });
     if (result.kind !== 'repeated') return result;
@@ -70,4 +75,11 @@ async function begin(
     if (repeat !== undefined) return repeat;
   }
   throw stillRunning(message.messageId);
+}
+
+/** The skill of a message that it can read. */
+async function takingSkill(agent: Agent, request: SendRequest): Promise<string> {
+  const skillId = selectSkill(agent, request);
+  await readInput(agent, skillId, request.message);
+  return skillId;
 }

@@ -1,25 +1,28 @@
+import type { AgentName } from '../model/ids.ts';
+import type { Scope } from '../model/scope.ts';
 import type { ScopedStore, SystemStore } from './contract.ts';
 import type { MemoryStore } from './memory-contract.ts';
 
 /** Runs a call of the store under its name: times it, counts it, and lets what it gives or throws go through. */
 export type Measure = <Result>(name: string, call: () => Promise<Result>) => Promise<Result>;
 
-/** A scoped store holds no rows, so those of busy scopes are made once; an agent's name has no space in it. */
+/** A scoped store holds no rows, so those of busy scopes are made once. */
 const SCOPES_KEPT_MAX = 1_000;
 
 /** The same store with every call measured, once for all adapters. Doors get scoped stores that are measured too. */
 export function instrumentStore(inner: SystemStore, measure: Measure): SystemStore {
   const { leasedTo } = inner;
-  const scopes = new Map<string, ScopedStore>();
+  const agents = new Map<AgentName, Map<Scope, ScopedStore>>();
   return {
     name: inner.name,
     scoped(agent, scope) {
-      const key = `${agent} ${scope}`;
-      const known = scopes.get(key);
+      const scopes = agents.get(agent) ?? new Map<Scope, ScopedStore>();
+      agents.set(agent, scopes);
+      const known = scopes.get(scope);
       if (known !== undefined) return known;
       if (scopes.size >= SCOPES_KEPT_MAX) scopes.clear();
       const scoped = instrumentScoped(inner.scoped(agent, scope), measure);
-      scopes.set(key, scoped);
+      scopes.set(scope, scoped);
       return scoped;
     },
     ...instrumentWorkers(inner, measure),
