@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** One JSON-RPC call; resolves when its answer has ended. */
-export function call(target: Target, method: 'SendMessage' | 'SendStreamingMessage', text: string): Promise<Answer> {
+function call(target: Target, method: 'SendMessage' | 'SendStreamingMessage', text: string): Promise<Answer> {
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } });
   const began = performance.now();

@@ -8,7 +8,7 @@ export interface Schema<Input = unknown, Output = Input> {
   };
 }
 
-export type SchemaResult<Output> =
+type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 

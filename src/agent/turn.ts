@@ -80,11 +80,7 @@ export interface TaskTurn<Input> extends BaseTurn<Input> {
 }
 
 /** What a journal can keep: JSON and Date, Map, Set, bigint, bytes, URL, undefined. Not functions, symbols, promises. */
-export type Storable<T> = T extends (...args: never[]) => unknown
-  ? never
-  : T extends Promise<unknown> | symbol
-    ? never
-    : T;
+type Storable<T> = T extends (...args: never[]) => unknown ? never : T extends Promise<unknown> | symbol ? never : T;
 
 export interface StepContext {
   /** Stable over attempts; hand it to the outside world. */

@@ -25,11 +25,11 @@ export interface BlobPart extends PartCommon {
   /** Lower-case hex. */
   readonly sha256: string;
 }
-export interface UrlPart extends PartCommon {
+interface UrlPart extends PartCommon {
   readonly kind: 'url';
   readonly url: string;
 }
-export interface DataPart extends PartCommon {
+interface DataPart extends PartCommon {
   readonly kind: 'data';
   readonly data: Json;
 }

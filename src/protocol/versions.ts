@@ -2,7 +2,7 @@ import { CodedError } from '../base/errors.ts';
 import { quoted } from './quoted.ts';
 
 /** Versions this server speaks, as `Major.Minor`; the newest last. */
-export const SUPPORTED_VERSIONS = ['1.0'] as const;
+const SUPPORTED_VERSIONS = ['1.0'] as const;
 export type ProtocolVersion = (typeof SUPPORTED_VERSIONS)[number];
 
 /** A patch number may stand behind the version and means nothing (A2A 1.0 §3.6). No leading zeros: 1.00 and 01.0 are other texts. */

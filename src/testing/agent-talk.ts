@@ -14,7 +14,7 @@ import {
   type StreamItem,
 } from '../protocol/v1/client-codec.ts';
 
-export interface Utterance {
+interface Utterance {
   readonly text?: string;
   readonly data?: Json;
   readonly parts?: readonly Part[];

@@ -28,7 +28,7 @@ import { describeSweeps } from './sweep-cases.ts';
 import { describeWorkers } from './worker-cases.ts';
 
 /** What one test gives the adapter to open a store of its own with. */
-export interface StoreTest {
+interface StoreTest {
   readonly clock: FakeClock;
   readonly random: Random;
   /** Fits a PostgreSQL schema and a file name. */
@@ -44,7 +44,7 @@ export interface StoreSubject {
 }
 
 /** Differences a case knows of. */
-export interface Differences {
+interface Differences {
   /** Nothing outlives `close`: there is no second store on the same data. */
   readonly reopen?: string;
 }

@@ -19,7 +19,7 @@ const WRITES = new Set([
 /** A process with nothing to do claims and sweeps on: only the first after another write can find something. */
 const REPEATED_WHEN_IDLE = ['claim', 'buryWorkers'];
 
-export interface Death {
+interface Death {
   readonly at: number;
   readonly moment: Moment;
   /** Told the name of each write that counts, before it is made. */

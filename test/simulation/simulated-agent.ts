@@ -15,7 +15,7 @@ export interface Outside {
 }
 
 /** A step of the simulation that failed on purpose, or a handler that threw on purpose. */
-export class ScriptError extends Error {
+class ScriptError extends Error {
   override readonly name = 'ScriptError';
 }
 

@@ -30,7 +30,7 @@ export const simulatedConfig: RuntimeConfig = {
 };
 
 /** What differs from one history to the next. */
-export interface HistoryConfig {
+interface HistoryConfig {
   readonly totalMaxMs: number;
   readonly concurrency: number;
   readonly wakeups: 'on' | 'off';

@@ -9,7 +9,7 @@ export interface Noise {
 }
 
 /** Parsed JSON, as a door sees it: no undefined, no shared objects, no -0. */
-export function asParsed<T>(arbitrary: Arbitrary<T>): Arbitrary<never> {
+function asParsed<T>(arbitrary: Arbitrary<T>): Arbitrary<never> {
   return arbitrary.map((value) => JSON.parse(JSON.stringify(value)) as never);
 }
 

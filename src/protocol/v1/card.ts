@@ -21,7 +21,7 @@ export interface SkillFacts {
 }
 
 /** One door of the agent. `url` is absolute; order is preference. */
-export interface InterfaceFacts {
+interface InterfaceFacts {
   readonly url: string;
   readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
   readonly tenant?: string;

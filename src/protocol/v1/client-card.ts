@@ -30,14 +30,14 @@ export interface RemoteInterface {
   readonly tenant?: string;
 }
 
-export interface RemoteExtension {
+interface RemoteExtension {
   readonly uri: string;
   readonly description: string;
   readonly required: boolean;
   readonly params: JsonObject;
 }
 
-export interface RemoteSkill {
+interface RemoteSkill {
   readonly id: string;
   readonly name: string;
   readonly description: string;

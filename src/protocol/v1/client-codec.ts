@@ -78,7 +78,7 @@ export function decodeTask(json: unknown): RemoteTask {
   };
 }
 
-export function decodeStatus(json: unknown): RemoteStatus {
+function decodeStatus(json: unknown): RemoteStatus {
   const message = field(json, 'message');
   const at = parseTimestamp(text(json, 'timestamp'));
   return {
@@ -115,7 +115,7 @@ function decodeRole(json: unknown): Role {
   return json === 'ROLE_USER' || json === 'user' || json === 1 ? 'user' : 'agent';
 }
 
-export function decodeArtifact(json: unknown): RemoteArtifact {
+function decodeArtifact(json: unknown): RemoteArtifact {
   const name = text(json, 'name');
   const description = text(json, 'description');
   return {

@@ -19,7 +19,7 @@ export interface SendMessageRequest {
 }
 
 /** A2A `SendMessageConfiguration`; a request without one has the defaults. */
-export interface SendConfiguration {
+interface SendConfiguration {
   readonly acceptedOutputModes: readonly string[];
   readonly returnImmediately: boolean;
   /** Absent: no limit. */
@@ -170,7 +170,7 @@ export function decodeGetExtendedAgentCardRequest(json: unknown): GetExtendedAge
 }
 
 /** The routing name of an agent, as it came; an empty one is none. */
-export function decodeTenant(reader: ObjectReader): { readonly tenant?: string } {
+function decodeTenant(reader: ObjectReader): { readonly tenant?: string } {
   const tenant = reader.string('tenant');
   return tenant === undefined ? {} : { tenant };
 }

@@ -1,5 +1,5 @@
 /** Every table of ours; a statement names one through `Dialect.table`, never bare. */
-export type TableName =
+type TableName =
   | 'schema_migration'
   | 'installation'
   | 'worker'

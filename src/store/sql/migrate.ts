@@ -105,7 +105,7 @@ export async function requireMigrated(port: MigrationPort, known: readonly Migra
 }
 
 /** Refuses a schema that this code must not touch: one that is too new for it, or whose migrations are not the ones it knows. */
-export function checkApplied(
+function checkApplied(
   d: Dialect,
   applied: readonly AppliedMigration[],
   known: readonly Migration[] = migrations,

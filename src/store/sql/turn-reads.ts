@@ -35,13 +35,6 @@ export function selectQueuedTurns(d: Dialect, taskNo: number): Statement {
   return { text, values: [taskNo] };
 }
 
-export function selectTurn(d: Dialect, taskNo: number, turnNo: number): Statement {
-  const text = `select ${TURN_COLUMNS}
-    from ${d.table('turn')}
-    where task_no = ${d.param(1)} and turn_no = ${d.param(2)}`;
-  return { text, values: [taskNo, turnNo] };
-}
-
 /** The column `input`. */
 export function selectTurnInput(d: Dialect, taskNo: number, turnNo: number): Statement {
   const text = `select input

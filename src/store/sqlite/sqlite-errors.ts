@@ -18,7 +18,7 @@ const CODES = {
 const BUGS = new Set([CODES.error, CODES.toobig, CODES.constraint, CODES.mismatch, CODES.misuse, CODES.range]);
 
 /** The primary result code of anything thrown; undefined when it was not SQLite that spoke. */
-export function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   return error.errcode & 0xff;
 }
