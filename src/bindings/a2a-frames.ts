@@ -8,8 +8,8 @@ import { createStreamWriter } from '../protocol/v1/events.ts';
 import type { DoorParts } from './door.ts';
 import type { Fault } from './http/fault.ts';
 import { encodeFrame } from './http/sse.ts';
-import { BrokenFrame, frameOf, framePieces, type LongFrame, unbroken } from './long-frames.ts';
-import { a2aForm, answerPieces, LargeAnswer, prepare, underTask } from './task-answers.ts';
+import { BrokenFrame, frameOf, framePieces, type LongFrame } from './long-frames.ts';
+import { a2aForm, prepare, taskFrame, underTask } from './task-answers.ts';
 
 /** What a binding writes around a `StreamResponse` and an error. */
 export interface FrameShape {
@@ -33,7 +33,7 @@ export async function* a2aFrames(
       yield encodeFrame({ data: shape.before + JSON.stringify(messageResponse(stream.message)) + shape.after });
       return;
     }
-    yield* unbroken(firstFrame(parts, stream.first, options));
+    yield* firstFrame(parts, stream.first, options);
     yield* eventFrames(parts, { task: stream.first.task, items: stream.items }, shape);
   } catch (error) {
     if (error instanceof BrokenFrame) throw error;
@@ -56,16 +56,14 @@ export async function prepareFirst(
   await prepare(parts, underTask(stream.first, a2aForm(historyLength)));
 }
 
-async function* firstFrame(
+function firstFrame(
   parts: DoorParts,
   first: Extract<TaskStream, { kind: 'task' }>['first'],
   options: { readonly shape: FrameShape; readonly historyLength?: number },
 ): AsyncGenerator<string> {
   const { shape, historyLength } = options;
-  const answer = underTask(first, a2aForm(historyLength));
-  const large = answer instanceof LargeAnswer ? answer : new LargeAnswer([JSON.stringify(answer)]);
   const before = `id: ${parts.cursorOf(first.task.headSeq)}\ndata: ${shape.before}`;
-  yield* answerPieces(parts, large.around(before, `${shape.after}\n\n`));
+  return taskFrame(parts, underTask(first, a2aForm(historyLength)), { before, after: `${shape.after}\n\n` });
 }
 
 async function* eventFrames(

@@ -4,6 +4,7 @@ import { CodedError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { ArtifactId, ContextId, Seq, TaskId, ThreadId, TurnNo } from '../model/ids.ts';
+import type { Part } from '../model/message.ts';
 import type { Task } from '../model/task.ts';
 import type { StreamItem, TaskStream } from '../operations/operations.ts';
 import { framesOf } from '../testing/door-calls.ts';
@@ -90,6 +91,27 @@ test('many small frames travel in one piece, large ones in several', async () =>
   expect((await read(nativeFrames(parts, { task, items: batches(small) }, live))).pieces).toBe(1);
   const large = Array.from({ length: 4 }, (_, index) => chunk(index + 4, 'x'.repeat(40_000)));
   expect((await read(nativeFrames(parts, { task, items: batches(large) }, live))).pieces).toBe(2);
+});
+
+test('the first frame of a small task is one piece', async () => {
+  const signal = live;
+  expect((await read(a2aFrames(parts, streamOf(batches([chunk(4, 'x')])), { shape, signal }))).pieces).toBe(2);
+});
+
+test('a stream that breaks inside a frame breaks its connection: a last word would be taken for the rest of it', async () => {
+  const blob = { kind: 'blob', blobNo: 1, bytes: 3, sha256: '' } as unknown as Part;
+  const item = chunk(4, 'x') as Extract<StreamItem, { kind: 'event' }>;
+  const items = () => batches([{ ...item, event: { ...item.event, parts: [blob] } as StoredEvent }]);
+  const failing = {
+    ...parts,
+    // biome-ignore lint/correctness/useYield: it breaks before it has anything to give
+    readBlob: async function* (): AsyncGenerator<Uint8Array> {
+      throw new Error('the blob is not whole');
+    },
+  };
+  await expect(read(a2aFrames(failing, streamOf(items()), { shape, signal: live }))).rejects.toThrow('inside a frame');
+  await expect(read(nativeFrames(failing, { task, items: items() }, live))).rejects.toThrow('inside a frame');
+  expect(parts.texts.a2a.counts()).toEqual({ tasks: 0, texts: 0 });
 });
 
 describe('the last word', () => {

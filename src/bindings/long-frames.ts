@@ -28,7 +28,7 @@ export async function* framePieces<Item>(
   }
 }
 
-async function* longFramePieces({ before, text, after }: LongFrame, readBlob: ReadBlob): AsyncGenerator<string> {
+export async function* longFramePieces({ before, text, after }: LongFrame, readBlob: ReadBlob): AsyncGenerator<string> {
   yield before;
   yield* textPieces(text instanceof LargeText ? text.text : text, readBlob);
   yield after;

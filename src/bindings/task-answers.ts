@@ -5,6 +5,7 @@ import { encodeListedTask, encodeTask } from '../protocol/v1/encode.ts';
 import type { DoorParts } from './door.ts';
 import type { TextSource } from './held-texts.ts';
 import type { HttpResponse } from './http/exchange.ts';
+import { frameOf, longFramePieces, unbroken } from './long-frames.ts';
 import { textPieces } from './text-pieces.ts';
 
 type Shown = Extract<TaskShown, { readonly content: unknown }>;
@@ -74,6 +75,21 @@ function sourceOf({ task, large }: LargeTask, form: TaskForm): TextSource {
 export async function prepare({ held }: DoorParts, answer: LargeAnswer | Json): Promise<void> {
   if (!(answer instanceof LargeAnswer)) return;
   for (const piece of answer.pieces) if (typeof piece !== 'string') await held.prepare(piece);
+}
+
+/** A frame with a task in it, in one piece where it is short. */
+export async function* taskFrame(
+  parts: DoorParts,
+  answer: JsonObject | LargeAnswer,
+  { before, after }: { readonly before: string; readonly after: string },
+): AsyncGenerator<string> {
+  if (answer instanceof LargeAnswer) {
+    yield* unbroken(answerPieces(parts, answer.around(before, after)));
+    return;
+  }
+  const frame = frameOf(before, JSON.stringify(answer), after);
+  if (typeof frame === 'string') yield frame;
+  else yield* unbroken(longFramePieces(frame, parts.readBlob));
 }
 
 /** The texts of an answer as they go out. */

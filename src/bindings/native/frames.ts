@@ -6,8 +6,8 @@ import { messageResponse } from '../a2a-frames.ts';
 import type { DoorParts } from '../door.ts';
 import { encodeFrame } from '../http/sse.ts';
 import { statusBody } from '../http/status-body.ts';
-import { BrokenFrame, frameOf, framePieces, type LongFrame, unbroken } from '../long-frames.ts';
-import { answerPieces, LargeAnswer, prepare, taskAnswer } from '../task-answers.ts';
+import { BrokenFrame, frameOf, framePieces, type LongFrame } from '../long-frames.ts';
+import { prepare, taskAnswer, taskFrame } from '../task-answers.ts';
 import { nativeForm } from './answers.ts';
 import { nativeEvent } from './encode.ts';
 
@@ -24,7 +24,7 @@ export interface Followed {
 /** The frames of a log: each event under its kind, with the cursor that resumes right after it. */
 export async function* nativeFrames(parts: DoorParts, followed: Followed, signal: AbortSignal): AsyncGenerator<string> {
   try {
-    if (followed.snapshot !== undefined) yield* unbroken(snapshotFrame(parts, followed.snapshot));
+    if (followed.snapshot !== undefined) yield* snapshotFrame(parts, followed.snapshot);
     yield* eventFrames(parts, followed.task, followed.items);
   } catch (error) {
     if (error instanceof BrokenFrame) throw error;
@@ -54,11 +54,9 @@ export async function prepareSnapshot(parts: DoorParts, snapshot: TaskShown | un
   await prepare(parts, taskAnswer(snapshot, nativeForm(parts)));
 }
 
-async function* snapshotFrame(parts: DoorParts, snapshot: TaskShown): AsyncGenerator<string> {
-  const answer = taskAnswer(snapshot, nativeForm(parts));
-  const large = answer instanceof LargeAnswer ? answer : new LargeAnswer([JSON.stringify(answer)]);
+function snapshotFrame(parts: DoorParts, snapshot: TaskShown): AsyncGenerator<string> {
   const before = `id: ${parts.cursorOf(snapshot.task.headSeq)}\nevent: snapshot\ndata: `;
-  yield* answerPieces(parts, large.around(before, '\n\n'));
+  return taskFrame(parts, taskAnswer(snapshot, nativeForm(parts)), { before, after: '\n\n' });
 }
 
 async function* eventFrames(
