@@ -11,6 +11,7 @@ test('a line is its message, its fields and those of its parents', () => {
   const { lines, log } = createLogger();
   log.child({ runId: 'r1' }).warn('lease lost', { fence: 3 });
   expect(lines).toMatchObject([{ level: 40, msg: 'lease lost', runId: 'r1', fence: 3 }]);
+  expect(lines[0]?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(lines[0]).not.toHaveProperty('pid');
 });
 

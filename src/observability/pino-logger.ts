@@ -7,11 +7,16 @@ export interface PinoLoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Log lines as JSON: the constant message under `msg`, what varies beside it, errors with their stacks and causes. */
+/** Log lines as JSON: the time as ISO 8601 in UTC, the constant message under `msg`, what varies beside it, errors with their stacks and causes. */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true });
   const serializers = { error: serializeError };
-  return wrap(pino({ level: options.level ?? 'info', base: null, serializers }, destination));
+  return wrap(
+    pino(
+      { level: options.level ?? 'info', base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime },
+      destination,
+    ),
+  );
 }
 
 /** Texts of an error are an author's, a client's, or anybody's: so much of each says enough. */
