@@ -91,6 +91,7 @@ describe('timers', () => {
     await clock.advance(1);
     expect(await node.engine.startedRun(2)).toMatchObject({ taskNo, attempt: 2 });
     expect((await node.log(taskNo)).slice(-4).map(({ kind }) => kind)).toContain('timer-fired');
+    expect(node.logged.filter(({ message }) => message === 'task swept').map(({ level }) => level)).toEqual(['debug']);
     await node.stop();
   });
 

@@ -37,8 +37,11 @@ export async function sweepDeadline(parts: SweepParts, taskNo: TaskNo, now: Inst
 }
 
 export async function sweepTimer(parts: SweepParts, taskNo: TaskNo, now: Instant): Promise<Swept> {
-  return await change(parts, taskNo, (view) =>
-    decideTimer(view, { now, runId: parts.newId() as RunId, times: parts.config.times }),
+  return await change(
+    parts,
+    taskNo,
+    (view) => decideTimer(view, { now, runId: parts.newId() as RunId, times: parts.config.times }),
+    'debug',
   );
 }
 
@@ -75,11 +78,12 @@ function say(parts: SweepParts, task: Task): (text: string) => Message {
   });
 }
 
-/** Decides on one task and writes it, then tells who follows, who waits for work, and the run that is over by it. */
+/** Timers are routine and logged at `debug`; everything else that a sweep moves is news. Decides on one task and writes it, then tells who follows, who waits for work, and the run that is over by it. */
 async function change(
   parts: SweepParts,
   taskNo: TaskNo,
   decide: (view: TaskView) => TaskWrite | undefined,
+  level: 'info' | 'debug' = 'info',
 ): Promise<Swept> {
   return await untilWritten(async () => {
     const view = await parts.store.readView(taskNo);
@@ -91,7 +95,7 @@ async function change(
     parts.hub.publish(taskNo, result.events);
     if (view.run?.state === 'leased') parts.engine.cancel(taskNo);
     if (write.runs?.some((run) => run.kind === 'queue')) parts.hub.runnable();
-    parts.log.info('task swept', {
+    parts.log[level]('task swept', {
       ...taskFields(view.task, view.run?.id),
       state: result.task.state,
       events: result.events.map((event) => event.kind),
