@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -180,6 +180,39 @@ describe('over a port', () => {
     expect(await statusOf('//healthz')).toBe(404);
     expect(await statusOf('/healthz', 'PROPFIND')).toBe(405);
     expect(await statusOf('/v1/tasks', 'PATCH')).toBe(405);
+    await server.close();
+  });
+
+  test('what is no request is refused in the shape of the native API', async () => {
+    const server = await world();
+    const { port } = new URL(server.url);
+    const answerTo = (text: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
+        let answer = '';
+        socket
+          .on('data', (chunk) => (answer += chunk))
+          .on('end', () => resolve(answer))
+          .on('error', reject);
+      });
+    const long = `GET /v1/tasks HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(64 * 1024)}\r\n\r\n`;
+    for (const [text, status, words] of [
+      ['nonsense\r\n\r\n', 400, 'is no HTTP request'],
+      ['GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n', 400, 'no HTTP request'],
+      [long, 431, 'headers of the request are too large'],
+    ] as const) {
+      const [head = '', body = ''] = (await answerTo(text)).split('\r\n\r\n');
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(head).toContain('content-type: application/json');
+      expect(JSON.parse(body)).toMatchObject({
+        error: {
+          code: status,
+          status: 'INVALID_ARGUMENT',
+          message: expect.stringContaining(words),
+          details: [{ reason: 'INVALID_REQUEST', domain: 'holdfast.dev' }],
+        },
+      });
+    }
     await server.close();
   });
 

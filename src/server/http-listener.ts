@@ -3,7 +3,10 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { CodedError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
+import type { NewId } from '../base/unique-id.ts';
 import type { HttpBinding, HttpRequest } from '../bindings/http/exchange.ts';
+import { Faults } from '../bindings/http/fault.ts';
+import { answerUnreadable } from './unreadable-request.ts';
 import { writeResponse } from './write-response.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
@@ -43,13 +46,16 @@ export function createListener(parts: {
   readonly doors: HttpBinding;
   readonly open: OpenRequests;
   readonly log: Logger;
+  readonly newId: NewId;
 }): FastifyInstance {
+  const faults = new Faults(parts);
   const app = fastify({
     logger: false,
     bodyLimit: limits.requestBytesMax,
     rewriteUrl: () => '/',
     exposeHeadRoutes: false,
     return503OnClosing: false,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, faults),
     forceCloseConnections: 'idle',
     // Who sends a request so slowly is not sending one. An answer may take as long as it likes.
     requestTimeout: REQUEST_MS,

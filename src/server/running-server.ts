@@ -52,7 +52,7 @@ export class RunningServer {
     this.config = server.config;
     this.authenticator = server.authenticator;
     this.handle = createServerDoors(server, () => this.#baseUrl());
-    this.#app = createListener({ doors: this.handle, open: this.#open, log: server.log });
+    this.#app = createListener({ doors: this.handle, open: this.#open, log: server.log, newId: server.newId });
     this.nodeHandler = (request, response) => this.#app.routing(request, response);
   }
 
