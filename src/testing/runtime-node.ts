@@ -20,6 +20,7 @@ import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createScriptedEngine, type ScriptedEngine } from './scripted-engine.ts';
 
 interface LogEntry {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly fields: LogFields;
 }
@@ -230,21 +231,16 @@ export async function collect(
 }
 
 function keepingLog(logged: LogEntry[], inherited: LogFields = {}): Logger {
-  const keep = (message: string, fields: LogFields = {}): void => {
-    logged.push({ message, fields: { ...inherited, ...fields } });
-  };
+  const keep =
+    (level: LogEntry['level']) =>
+    (message: string, fields: LogFields = {}): void => {
+      logged.push({ level, message, fields: { ...inherited, ...fields } });
+    };
   return {
-    debug: keep,
-    info: keep,
-    warn: keep,
-    error: keep,
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
     child: (fields) => keepingLog(logged, { ...inherited, ...fields }),
   };
 }
-
-/** An hour from now on a node's clock. */
-export function later(clock: FakeClock, ms = 3_600_000): Instant {
-  return instant(clock.now() + ms);
-}
-
-export const never: AbortSignal = new AbortController().signal;
