@@ -244,3 +244,10 @@ function keepingLog(logged: LogEntry[], inherited: LogFields = {}): Logger {
     child: (fields) => keepingLog(logged, { ...inherited, ...fields }),
   };
 }
+
+/** An hour from now on a node's clock. */
+export function later(clock: FakeClock, ms = 3_600_000): Instant {
+  return instant(clock.now() + ms);
+}
+
+export const never: AbortSignal = new AbortController().signal;
