@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   type BaseTurn,
@@ -16,6 +17,8 @@ import { splitPassages } from './passages.ts';
 /** Passages one message may bring: as many as an 8 MiB text has. */
 const PASSAGES_MAX = 10_000;
 const HITS_MAX = 50;
+/** A query shares what gathers at least this part of what its best passage does: that holds its rare words too. */
+const SHARED_RANK_MIN = 0.6;
 const PAGE_MAX = 100;
 
 const Metadata = z.record(z.string(), z.json());
@@ -28,6 +31,8 @@ const Question = z.object({ query: z.string().min(1), max: z.int().min(1).max(HI
 const MemoryIds = z.array(z.string().min(1).max(256)).min(1).max(1_000);
 
 interface Document {
+  /** A file is the whole of what its name stands for; a note is one of many. */
+  readonly kind: 'file' | 'note';
   readonly text: string;
   readonly source?: string;
   readonly metadata?: JsonObject;
@@ -36,10 +41,11 @@ interface Document {
 /** What a message brings: its files when it has any, else its note or its text. */
 async function documentsOf(turn: BaseTurn<string | z.output<typeof Note>>): Promise<readonly Document[]> {
   if (turn.files.length > 0) return await Promise.all(turn.files.map(readFile));
-  if (typeof turn.input === 'string') return [{ text: turn.input }];
+  if (typeof turn.input === 'string') return [{ kind: 'note', text: turn.input }];
   const { text, source, metadata } = turn.input;
   return [
     {
+      kind: 'note',
       text,
       ...(source === undefined ? {} : { source }),
       ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
@@ -52,7 +58,7 @@ async function readFile(file: FilePart): Promise<Document> {
   if (file.url !== undefined) throw new Reject(`${name} came as a URL, which is not fetched. Send the file itself.`);
   const text = decodeText(await file.bytes());
   if (text === undefined) throw new Reject(`${name} is not a text in UTF-8. Only texts can be remembered.`);
-  return { text, ...(file.name === undefined ? {} : { source: file.name }) };
+  return { kind: 'file', text, ...(file.name === undefined ? {} : { source: file.name }) };
 }
 
 /** Undefined for bytes that are no text. */
@@ -65,10 +71,10 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
+type NewPassage = Pick<MemoryPassage, 'text' | 'source' | 'metadata'>;
+
 /** The passages of a document, each with its place in it; a short note is one passage and needs no place. */
-export function passagesOf(
-  document: Document,
-): readonly { readonly text: string; readonly source?: string; readonly metadata?: JsonObject }[] {
+export function passagesOf(document: Omit<Document, 'kind'>): readonly NewPassage[] {
   const passages = splitPassages(document.text);
   return passages.map(({ text, line, heading }) => {
     const isWhole = passages.length === 1 && document.source === undefined;
@@ -85,24 +91,54 @@ export function passagesOf(
 const remember = reply({
   title: 'Remember',
   description:
-    'Keeps a text, a note {text, source?, metadata?}, or text files. Files are cut into passages that know their file, heading and line. Answers the ids of the passages.',
+    'Keeps a text, a note {text, source?, metadata?}, or text files. Files are cut into passages that know their file, heading and line; a file that is sent again replaces what was kept under its name. Answers the ids of the passages, and how many of an earlier version are forgotten.',
   tags: ['memory'],
   examples: ['The tide turns at six.', '{"text": "Rent is due on the 3rd.", "source": "lease.txt"}'],
   inputModes: ['text/plain', 'text/markdown', 'application/json', '*/*'],
   outputModes: ['application/json'],
   input: z.union([z.string(), Note]),
-  output: z.object({ passages: z.int(), ids: z.array(z.string()) }),
+  output: z.object({ passages: z.int(), ids: z.array(z.string()), forgotten: z.int() }),
   async run(turn) {
-    const passages = (await documentsOf(turn)).flatMap(passagesOf);
+    const documents = await documentsOf(turn);
+    const passages = documents.flatMap(passagesOf);
     if (passages.length === 0) throw new Reject('There is nothing to remember: send a text, a note or a text file.');
     if (passages.length > PASSAGES_MAX) {
       throw new Reject(`That makes ${passages.length} passages; one message may bring ${PASSAGES_MAX}.`);
     }
+    const former = await formerPassages(turn.memories, documents);
     const ids: string[] = [];
-    for (const passage of passages) ids.push((await turn.memories.remember(passage)).id);
-    return { passages: ids.length, ids };
+    for (const passage of passages) ids.push(await keep(turn.memories, passage, former));
+    const gone = documents.some(({ kind }) => kind === 'file') ? [...former.values()].flat() : [];
+    for (const { id } of gone) await turn.memories.forget(id);
+    return { passages: ids.length, ids, forgotten: gone.length };
   },
 });
+
+/** Passages that are kept under the names of these documents, by their words. */
+async function formerPassages(
+  memories: Memories,
+  documents: readonly Document[],
+): Promise<Map<string, MemoryPassage[]>> {
+  const sources = new Set(documents.flatMap(({ source }) => (source === undefined ? [] : [source])));
+  const former = new Map<string, MemoryPassage[]>();
+  for (const source of sources) {
+    for (const passage of await passagesFrom(memories, source)) {
+      former.set(wordsKey(passage), [...(former.get(wordsKey(passage)) ?? []), passage]);
+    }
+  }
+  return former;
+}
+
+function wordsKey({ source, text }: NewPassage): string {
+  return JSON.stringify([source, text]);
+}
+
+/** Keeps a passage once: one with the same words stays under its id, for whoever it is shared with, and takes its new place. */
+async function keep(memories: Memories, passage: NewPassage, former: Map<string, MemoryPassage[]>): Promise<string> {
+  const known = former.get(wordsKey(passage))?.pop();
+  if (known !== undefined && isDeepStrictEqual(known.metadata, passage.metadata)) return known.id;
+  return (await memories.remember({ ...passage, ...(known === undefined ? {} : { id: known.id }) })).id;
+}
 
 const Hit = z.object({
   id: z.string(),
@@ -182,16 +218,17 @@ async function idsToForget(
   if (id !== undefined && (await memories.read(id)) !== undefined) return [id];
   const source = typeof input === 'string' ? input.trim() : 'source' in input ? input.source : undefined;
   if (source === undefined) return [];
-  return await idsOfSource(memories, source);
+  return (await passagesFrom(memories, source)).map((passage) => passage.id);
 }
 
-async function idsOfSource(memories: Memories, source: string): Promise<string[]> {
-  const ids: string[] = [];
+/** All passages of a source, newest first. */
+async function passagesFrom(memories: Memories, source: string): Promise<readonly MemoryPassage[]> {
+  const passages: MemoryPassage[] = [];
   for (;;) {
-    const last = ids.at(-1);
+    const last = passages.at(-1)?.id;
     const page = await memories.list({ source, max: PAGE_MAX, ...(last === undefined ? {} : { before: last }) });
-    if (page.length === 0) return ids;
-    ids.push(...page.map((passage) => passage.id));
+    if (page.length === 0) return passages;
+    passages.push(...page);
   }
 }
 
@@ -205,7 +242,7 @@ const Shared = z
 const share = skill({
   title: 'Share',
   description:
-    'Lets another reader see passages: those with the given ids, or those that a query finds. Says each as it is shared, and hands back references.',
+    'Lets another reader see passages: those with the given ids, or those that answer a query best. Says each as it is shared, and hands back references.',
   tags: ['memory', 'sharing'],
   examples: ['{"with": "https://issuer.example|ben", "query": "rent"}'],
   inputModes: ['application/json'],
@@ -230,7 +267,9 @@ const share = skill({
 async function idsToShare(turn: TaskTurn<z.output<typeof Shared>>): Promise<readonly string[]> {
   const { memories, query } = turn.input;
   if (memories !== undefined) return [...new Set(memories)];
-  return (await turn.memories.recall(query ?? '', { max: HITS_MAX })).map((hit) => hit.id);
+  const hits = await turn.memories.recall(query ?? '', { max: HITS_MAX });
+  const best = hits[0]?.rank ?? 0;
+  return hits.filter(({ rank }) => rank >= best * SHARED_RANK_MIN).map(({ id }) => id);
 }
 
 /** False for an id that is not, or no longer, remembered. */

@@ -140,7 +140,9 @@ export interface MemoryPassage {
 }
 
 export interface Memories {
+  /** Under an `id` of a passage that is there it replaces that one, whose grants stay; without one it is a new passage. */
   remember(memory: {
+    readonly id?: string;
     readonly text: string;
     readonly source?: string;
     readonly metadata?: JsonObject;

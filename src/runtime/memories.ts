@@ -18,8 +18,9 @@ export function createMemories(source: {
 }): Memories {
   const { store, write } = source;
   return {
-    async remember(memory) {
-      const id = source.newId() as MemoryId;
+    async remember({ id: given, ...memory }) {
+      if (given !== undefined) checkKey(given, 'memories.remember(id)');
+      const id = (given ?? source.newId()) as MemoryId;
       await write({ kind: 'remember', memory: { id, ...memory } });
       return { id };
     },

@@ -52,12 +52,13 @@ describe('a reply', () => {
   test('collects its memory writes, to commit with the answer', async () => {
     const { world, result } = await answered(async (turn) => {
       const { id } = await turn.memories.remember({ text: 'tea at four', source: 'note' });
+      expect(await turn.memories.remember({ id: 'mine', text: 'tea at five' })).toEqual({ id: 'mine' });
       await turn.memories.forget('old');
       await turn.memories.grant(id, 'user=b');
       expect(await turn.memories.recall('tea')).toEqual([]);
     });
     const { memoryWrites } = await result;
-    expect(memoryWrites.map(({ kind }) => kind)).toEqual(['remember', 'forget', 'grant']);
+    expect(memoryWrites.map(({ kind }) => kind)).toEqual(['remember', 'remember', 'forget', 'grant']);
     expect(memoryWrites[0]).toMatchObject({ memory: { text: 'tea at four', source: 'note', id: expect.any(String) } });
     expect(world.process.handle.calls).not.toContain('scoped.memories.write');
   });

@@ -46,7 +46,10 @@ export interface MemoryQuery {
 export interface MemoryStore {
   /** All of the writes or none. */
   write(writes: readonly MemoryWrite[]): Promise<void>;
-  /** Passages that hold words of the query (any of them; more and rarer ones first). An odd query finds nothing; it never fails. */
+  /**
+   * Passages that hold words of the query (any of them; rarer and more ones first, see `memory-rank.ts`), whatever their
+   * case and their English endings. An odd query finds nothing; it never fails.
+   */
   search(query: { readonly text: string; readonly itemsMax: number }): Promise<readonly MemoryHit[]>;
   read(id: MemoryId): Promise<Memory | undefined>;
   /** Newest first. `before`: those behind this one; none when it is not there. */

@@ -19,6 +19,7 @@ export function describeMemories(open: OpenWorld): void {
   describe('memories', () => {
     describeMemoryRows(open);
     describeSearch(open);
+    describeWords(open);
     describeOddQueries(open);
     describeMemoryScopes(open);
   });
@@ -155,6 +156,45 @@ function describeSearch(open: OpenWorld): void {
     expect((await search(world, 'apple cherry'))[0]).toBe('rare');
     expect(await search(world, 'apple', 3)).toHaveLength(3);
     expect(await search(world, 'durian')).toEqual([]);
+  });
+}
+
+function describeWords(open: OpenWorld): void {
+  test('a rare word outweighs many frequent ones', async () => {
+    const world = await open();
+    const { memories } = world.scoped();
+    const frequent = 'how does the server know when a task is over and what it should do';
+    await memories.write([
+      remember('rare', 'An incarnation is drawn anew at each restore.'),
+      ...Array.from({ length: 30 }, (_, index) => remember(`frequent-${index}`, `${frequent} number${index}`)),
+      ...Array.from({ length: 70 }, (_, index) => remember(`other-${index}`, `something else, number ${index}`)),
+    ]);
+    const query = 'how does the server know when the incarnation should be drawn';
+    const ids = await search(world, query);
+    expect(ids[0]).toBe('rare');
+    expect(ids, 'what only common words would find is left out').toEqual(['rare']);
+    expect(await search(world, 'how does the server know', 50), 'unless there are no others').toHaveLength(30);
+  });
+
+  test('are found by any form of their English words', async () => {
+    const world = await open();
+    await world
+      .scoped()
+      .memories.write([
+        remember('lease', 'Expired leases are swept by whoever renewed last.'),
+        remember('tide', 'Tides turn twice a day.'),
+        remember('news', 'Straßen und Äpfel'),
+      ]);
+    for (const [query, expected] of [
+      ['LEASE', 'lease'],
+      ['leasing', 'lease'],
+      ['renews', 'lease'],
+      ['sweep', undefined],
+      ['the tide turned', 'tide'],
+      ['äpfel', 'news'],
+    ] as const) {
+      expect(await search(world, query), query).toEqual(expected === undefined ? [] : [expected]);
+    }
   });
 }
 

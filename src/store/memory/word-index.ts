@@ -1,16 +1,23 @@
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+import { COUNTS_ANYWHERE, isCommon, QUERY_WORDS_MAX, weightOf } from '../memory-rank.ts';
+import { stemsOf } from '../stem.ts';
+
 /** How fast repetitions of a word stop counting, and how much a long text is held back (Robertson and Zaragoza, BM25). */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
-/** A query is a question, not a document; what follows is not looked at. */
-const QUERY_WORDS_MAX = 64;
 
 interface Text {
   readonly words: ReadonlyMap<string, number>;
   readonly length: number;
 }
 
-/** Texts by their words, found by any of them and ranked by BM25: more words, rarer words and shorter texts first. */
+interface AskedWord<Key> {
+  readonly word: string;
+  readonly keys: ReadonlySet<Key>;
+  readonly weight: number;
+  readonly isCommon: boolean;
+}
+
+/** Texts by their words, found by any of them: rarer words, more words and shorter texts first. */
 export class WordIndex<Key> {
   readonly #texts = new Map<Key, Text>();
   readonly #keysOf = new Map<string, Set<Key>>();
@@ -20,7 +27,7 @@ export class WordIndex<Key> {
     this.remove(key);
     const words = new Map<string, number>();
     let length = 0;
-    for (const word of wordsOf(text)) {
+    for (const word of stemsOf(text)) {
       words.set(word, (words.get(word) ?? 0) + 1);
       length += 1;
     }
@@ -47,15 +54,19 @@ export class WordIndex<Key> {
 
   /** The best `itemsMax` texts, best first. */
   search(query: string, itemsMax: number): readonly { readonly key: Key; readonly rank: number }[] {
+    const asked = [...this.#asked(query)];
+    const rarer = asked.filter(({ isCommon }) => !isCommon);
+    const finding = rarer.length > 0 ? rarer : asked;
     const ranks = new Map<Key, number>();
-    const asked = new Set<string>();
-    for (const word of wordsOf(query)) {
-      if (asked.size >= QUERY_WORDS_MAX) break;
-      asked.add(word);
-    }
+    for (const { keys } of finding) for (const key of keys) ranks.set(key, 0);
     for (const word of asked) {
-      const keys = this.#keysOf.get(word) ?? new Set<Key>();
-      for (const key of keys) ranks.set(key, (ranks.get(key) ?? 0) + this.#weight(word, key, keys.size));
+      const parts = finding.includes(word) ? this.#parts(word) : undefined;
+      for (const key of word.keys) {
+        const rank = ranks.get(key);
+        if (rank === undefined) continue;
+        const part = parts === undefined ? 1 : COUNTS_ANYWHERE + (1 - COUNTS_ANYWHERE) * (parts.get(key) ?? 0);
+        ranks.set(key, rank + word.weight * part);
+      }
     }
     return [...ranks]
       .map(([key, rank]) => ({ key, rank }))
@@ -63,16 +74,36 @@ export class WordIndex<Key> {
       .slice(0, itemsMax);
   }
 
-  #weight(word: string, key: Key, textsWithWord: number): number {
+  /** The words of a query that any text holds. */
+  *#asked(query: string): Iterable<AskedWord<Key>> {
+    const words = new Set<string>();
+    for (const word of stemsOf(query)) {
+      if (words.size >= QUERY_WORDS_MAX) break;
+      words.add(word);
+    }
+    for (const word of words) {
+      const keys = this.#keysOf.get(word);
+      if (keys === undefined) continue;
+      const count = { holding: keys.size, all: this.#texts.size };
+      yield { word, keys, weight: weightOf(count), isCommon: isCommon(count) };
+    }
+  }
+
+  /** How much of each text a word makes up, as part of the text where it is most. */
+  #parts({ word, keys }: AskedWord<Key>): ReadonlyMap<Key, number> {
+    const parts = new Map<Key, number>();
+    for (const key of keys) parts.set(key, this.#part(word, key));
+    let best = 0;
+    for (const part of parts.values()) best = Math.max(best, part);
+    for (const [key, part] of parts) parts.set(key, part / best);
+    return parts;
+  }
+
+  #part(word: string, key: Key): number {
     const { words, length } = this.#texts.get(key) as Text;
     const count = words.get(word) ?? 0;
-    const rarity = Math.log(1 + (this.#texts.size - textsWithWord + 0.5) / (textsWithWord + 0.5));
     const relativeLength = (length * this.#texts.size) / Math.max(1, this.#wordsTotal);
     const held = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * relativeLength);
-    return (rarity * count * (SATURATION + 1)) / (count + held);
+    return count / (count + held);
   }
-}
-
-function* wordsOf(text: string): Iterable<string> {
-  for (const [word] of text.toLowerCase().matchAll(WORD)) yield word;
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '../../model/scope.ts';
 import type { MemoryHit, MemoryStore } from '../memory-contract.ts';
+import { COMMON_MEMORIES_MIN, COMMON_SHARE, COUNTS_ANYWHERE, QUERY_WORDS_MAX } from '../memory-rank.ts';
 import { MEMORY_COLUMNS, selectMemories, selectMemory, selectMemoryGrants } from '../sql/memory-reads.ts';
 import { decodeMemory, type MemoryRow } from '../sql/row-codec.ts';
 import type { Place } from '../sql/task-reads.ts';
@@ -37,14 +38,12 @@ export function openMemories(context: PostgresContext, place: Place): MemoryStor
   };
 }
 
-/** Words of a query that are searched for, and characters it may have. */
-const QUERY_WORDS_MAX = 64;
+/** Characters that a query may have. */
 const QUERY_CHARS_MAX = 4 * 1024;
 
 /**
- * Memories that hold any of the words, best first. Every word counts by how rare it is among the memories of the scope and by its part
- * of the passage; what one memory gathers from all its words is its rank. The query is taken apart by the same parser as the texts,
- * and each word is quoted, so nothing in it is an operator.
+ * Memories that hold any of the words, best first, as `memory-rank.ts` says. The query is taken apart by the same parser
+ * as the texts, and each word is quoted, so nothing in it is an operator.
  */
 function selectHits(
   { d }: PostgresContext,
@@ -57,16 +56,32 @@ function selectHits(
       from unnest(tsvector_to_array(to_tsvector('simple', $1))) as w (word)
       limit ${QUERY_WORDS_MAX}),
     hit as (
-      select m.no, ts_rank(m.words, w.word, 1) as part, count(*) over (partition by w.word) as memories
+      select m.no, w.word, ts_rank(m.words, w.word, 1) as part
       from word w
       join ${memory} m on m.words @@ ($2::tsquery && w.word)
       where m.agent = $3 and m.scope = $4),
-    total as (select count(distinct no) as memories from hit),
-    ranked as (
-      select h.no, sum(h.part * ln(1 + t.memories::float8 / h.memories)) as rank
+    total as (
+      select count(*) as memories
+      from ${memory} m
+      where m.words @@ $2::tsquery and m.agent = $3 and m.scope = $4),
+    counted as (
+      select h.word, max(h.part) as best, ln(1 + t.memories::float8 / count(*)) ^ 2 as weight,
+        count(*) > greatest(${COMMON_MEMORIES_MIN}, t.memories * ${COMMON_SHARE}) as is_common
       from hit h
       cross join total t
-      group by h.no
+      group by h.word, t.memories),
+    rarer as (
+      select coalesce(bool_or(not is_common), false) as is_there
+      from counted),
+    ranked as (
+      select h.no, sum(c.weight * case
+        when c.is_common and r.is_there then 1
+        else ${COUNTS_ANYWHERE} + ${1 - COUNTS_ANYWHERE} * h.part / c.best end) as rank
+      from hit h
+      join counted c on c.word = h.word
+      cross join rarer r
+      group by h.no, r.is_there
+      having bool_or(not c.is_common) or not r.is_there
       order by rank desc, h.no desc
       limit $5)
     select ${MEMORY_COLUMNS}, r.rank

@@ -4,6 +4,7 @@ import type { Scope } from '../../model/scope.ts';
 import type { MemoryId, MemoryWrite, NewMemory } from '../memory-contract.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import type { Place } from '../sql/task-reads.ts';
+import { withStems } from '../stem.ts';
 import type { Statement } from './database.ts';
 import { moment, Parameters } from './parameters.ts';
 
@@ -77,9 +78,9 @@ function isMemory(p: Parameters, place: Place, id: MemoryId): string {
 /** Characters of a text that are searched. A tsvector holds 1 MiB, and a character may take four bytes. */
 const WORDS_CHARS_MAX = 128 * 1024;
 
-/** A text as the word parser takes it. */
+/** A text as the word parser takes it, its words as they are compared. */
 export function wordsOf(text: string): string {
-  return text.slice(0, WORDS_CHARS_MAX).toWellFormed().replaceAll('\u0000', ' ');
+  return withStems(text.slice(0, WORDS_CHARS_MAX).toWellFormed().replaceAll('\u0000', ' '));
 }
 
 /**

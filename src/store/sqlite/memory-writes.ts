@@ -5,6 +5,7 @@ import type { MemoryWrite, NewMemory } from '../memory-contract.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { insertMemoryGrant } from '../sql/memory-reads.ts';
 import type { Place } from '../sql/task-reads.ts';
+import { withStems } from '../stem.ts';
 import type { Connection } from './connection.ts';
 
 /** All that follow in one transaction; throws, and so undoes them, at a grant of a memory that is not there. */
@@ -46,7 +47,7 @@ function remember(tx: Connection, place: Place, memory: NewMemory, now: Instant)
     tx.run(FORGET_WORDS, known);
   }
   const no = known ?? tx.insert(INSERT_MEMORY, place.agent, place.scope, memory.id, ...values);
-  tx.run(INDEX_WORDS, no, ownerWord(place), memory.text);
+  tx.run(INDEX_WORDS, no, ownerWord(place), withStems(memory.text));
 }
 
 function forget(tx: Connection, place: Place, id: string): void {
