@@ -10,6 +10,7 @@ import type { Turn } from '../../model/turn.ts';
 import type { CommandResult, Fact, Grant, SubmitRequest } from '../contract.ts';
 import { type Deadlines, deadlinesAfterClaim, deadlinesAfterWrite } from '../deadline.ts';
 import { planFacts } from '../fact-plan.ts';
+import { newGrant } from '../new-grant.ts';
 import { grantEvents, messageSeqOf, writtenAt } from '../place-events.ts';
 import { applyDraft } from './apply-draft.ts';
 import { frozenEvent, withOwnBytes } from './frozen.ts';
@@ -118,25 +119,7 @@ export class TaskDraft {
       this.setDeadlines(deadlinesAfterClaim(this.task, request.claimed.deadline, this.now));
     }
     const turn = this.#countAttempt(turnNo);
-    const { no: taskNo, id: taskId, agent, scope, sessionNo, contextId, threadId, headSeq, trace } = this.task;
-    return {
-      taskNo,
-      taskId,
-      agent,
-      scope,
-      sessionNo,
-      contextId,
-      threadId,
-      runNo,
-      runId: id,
-      turn,
-      attempt,
-      workerNo: worker.workerNo,
-      fence,
-      headSeq,
-      ...(trace === undefined ? {} : { trace }),
-      events: this.events.slice(before),
-    };
+    return newGrant(this.task, { run, workerNo: worker.workerNo }, { runNo, turn, events: this.events.slice(before) });
   }
 
   /** The grant that a write asks for: of the run that it queues. */

@@ -5,7 +5,7 @@ import type { Dialect } from '../sql/dialect.ts';
 import { DEADLINE_KIND_NUMBERS } from '../sql/row-codec.ts';
 import type { Statement } from './database.ts';
 import { insertEvents } from './event-rows.ts';
-import { moment, Parameters } from './parameters.ts';
+import { moment, Parameters, unnest } from './parameters.ts';
 
 /** One run's batch among those of other tasks. */
 export interface AppendItem {
@@ -47,58 +47,16 @@ export function appendItems(d: Dialect, items: readonly AppendItem[], now: numbe
 }
 
 function itemRows(p: Parameters, items: readonly AppendItem[]): string {
-  const columns = [
-    [
-      'task_no',
-      p.add(
-        items.map((item) => item.taskNo),
-        'bigint[]',
-      ),
-    ],
-    [
-      'fence',
-      p.add(
-        items.map((item) => item.fence),
-        'bigint[]',
-      ),
-    ],
-    [
-      'emit_no',
-      p.add(
-        items.map((item) => item.emitNo),
-        'bigint[]',
-      ),
-    ],
-    [
-      'facts',
-      p.add(
-        items.map((item) => item.factCount),
-        'int[]',
-      ),
-    ],
-    [
-      'events',
-      p.add(
-        items.map((item) => item.events.length),
-        'int[]',
-      ),
-    ],
-    [
-      'deadline_ms',
-      p.add(
-        items.map((item) => item.deadline?.inMs ?? null),
-        'bigint[]',
-      ),
-    ],
-    [
-      'deadline_kind',
-      p.add(
-        items.map((item) => kindOf(item.deadline)),
-        'int[]',
-      ),
-    ],
-  ] as const;
-  return `select * from unnest(${columns.map(([, value]) => value).join(', ')}) as i (${columns.map(([name]) => name).join(', ')})`;
+  const rows = unnest(p, 'i', [
+    { name: 'task_no', type: 'bigint[]', values: items.map((item) => item.taskNo) },
+    { name: 'fence', type: 'bigint[]', values: items.map((item) => item.fence) },
+    { name: 'emit_no', type: 'bigint[]', values: items.map((item) => item.emitNo) },
+    { name: 'facts', type: 'int[]', values: items.map((item) => item.factCount) },
+    { name: 'events', type: 'int[]', values: items.map((item) => item.events.length) },
+    { name: 'deadline_ms', type: 'bigint[]', values: items.map((item) => item.deadline?.inMs ?? null) },
+    { name: 'deadline_kind', type: 'int[]', values: items.map((item) => kindOf(item.deadline)) },
+  ]);
+  return `select * from ${rows}`;
 }
 
 function kindOf(deadline: NewDeadline | undefined): number | null {

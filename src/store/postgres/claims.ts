@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../model/event.ts';
 import type { AgentName, RunNo } from '../../model/ids.ts';
 import type { ClaimRequest, Grant } from '../contract.ts';
+import { newGrant } from '../new-grant.ts';
 import { grantEvents, placeEvents } from '../place-events.ts';
 import { decodeTask, type TaskRow, taskStateOf } from '../sql/row-codec.ts';
 import { type Candidate, CLAIM_SCOPES_MAX, selectCandidates } from './claim-candidates.ts';
@@ -8,7 +9,6 @@ import { grantRuns } from './claim-statement.ts';
 import type { Row } from './database.ts';
 import { isLost } from './errors.ts';
 import { nowOf, type PostgresContext } from './postgres-context.ts';
-import { newGrant } from './task-changes.ts';
 import { decodePrefixedTurn } from './turn-rows.ts';
 
 /** Candidates for each run that is wanted: others claim at the same moment. */

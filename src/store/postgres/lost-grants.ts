@@ -1,11 +1,11 @@
 import type { RunId, RunNo, WorkerNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import type { Grant } from '../contract.ts';
+import { newGrant } from '../new-grant.ts';
 import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
 import { TASK_COLUMNS } from '../sql/task-reads.ts';
 import type { Row } from './database.ts';
 import type { PostgresContext } from './postgres-context.ts';
-import { newGrant } from './task-changes.ts';
 import { decodePrefixedTurn, PREFIXED_TURN_COLUMNS } from './turn-rows.ts';
 
 interface Holder {

@@ -11,6 +11,18 @@ export class Parameters {
   }
 }
 
+/** Columns of rows that travel as arrays: `unnest(…) as alias (names)`. */
+export function unnest(p: Parameters, alias: string, columns: readonly ArrayColumn[]): string {
+  const arrays = columns.map((column) => ('sql' in column ? column.sql : p.add(column.values, column.type)));
+  return `unnest(${arrays.join(', ')}) as ${alias} (${columns.map(({ name }) => name).join(', ')})`;
+}
+
+export type ArrayColumn = { readonly name: string } & (
+  | { readonly type: 'bigint[]' | 'int[]' | 'text[]'; readonly values: readonly unknown[] }
+  /** An array that a statement makes itself. */
+  | { readonly sql: string }
+);
+
 /** The store's clock: the database's, so that all nodes agree, unless a test brings one of its own. */
 export function moment(d: Dialect, p: Parameters, now: number | null): string {
   p.values.push(now);

@@ -1,7 +1,7 @@
 import type { SessionNo, TaskId, TaskNo } from '../../model/ids.ts';
-import type { Page } from '../../model/page.ts';
 import type { Session } from '../../model/session.ts';
 import type { NewSession, ScopedStore } from '../contract.ts';
+import { pageOf } from '../page.ts';
 import { selectArtifacts } from '../sql/content-reads.ts';
 import type { Statement } from '../sql/dialect.ts';
 import {
@@ -75,7 +75,7 @@ function scopedReads(context: PostgresContext, place: ScopePlace): ScopedReads {
   return {
     async listTasks(query) {
       const [rows] = await database.read([selectTaskPage(d, place, query)]);
-      return pageOf(rows, query.pageItems, (row) => decodeTask(row as unknown as TaskRow));
+      return pageOf(rows ?? [], query.pageItems, (row) => decodeTask(row as unknown as TaskRow));
     },
     async countTasks(query) {
       const [rows] = await database.read([countTasks(d, place, query)]);
@@ -88,7 +88,7 @@ function scopedReads(context: PostgresContext, place: ScopePlace): ScopedReads {
     },
     async listSessions(query: { readonly pageItems: number; readonly after?: SessionNo }) {
       const [rows] = await database.read([selectSessionPage(d, place, query)]);
-      return pageOf(rows, query.pageItems, (row) => decodeSession(row as unknown as SessionRow));
+      return pageOf(rows ?? [], query.pageItems, (row) => decodeSession(row as unknown as SessionRow));
     },
     listRuns: async (taskId) =>
       (await listRows(taskId, (no) => selectRuns(d, no)))?.map((row) => decodeRun(row as unknown as RunRow)),
@@ -99,10 +99,4 @@ function scopedReads(context: PostgresContext, place: ScopePlace): ScopedReads {
         decodeArtifactEntry(row as unknown as ArtifactRow),
       ),
   };
-}
-
-/** A page, of rows that are one more than it holds where more follow. */
-function pageOf<Item>(rows: readonly Row[] | undefined, pageItems: number, decode: (row: Row) => Item): Page<Item> {
-  const items = (rows ?? []).slice(0, pageItems).map(decode);
-  return { items, more: (rows?.length ?? 0) > pageItems };
 }

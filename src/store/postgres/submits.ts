@@ -5,6 +5,7 @@ import type { Scope } from '../../model/scope.ts';
 import { rowEffect } from '../../model/task-fold.ts';
 import type { Turn } from '../../model/turn.ts';
 import type { KnownMessage, SubmitRequest, SubmitResult } from '../contract.ts';
+import { newGrant } from '../new-grant.ts';
 import { grantEvents, placeEvents } from '../place-events.ts';
 import { decodeTask, type TaskRow } from '../sql/row-codec.ts';
 import { isLost } from './errors.ts';
@@ -14,7 +15,6 @@ import { readGrants } from './lost-grants.ts';
 import { findMessage } from './messages.ts';
 import { nowOf, type PostgresContext } from './postgres-context.ts';
 import { insertTask } from './submit-statement.ts';
-import { newGrant } from './task-changes.ts';
 import { readView } from './view-reads.ts';
 
 export interface ScopePlace {

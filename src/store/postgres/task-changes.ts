@@ -1,13 +1,13 @@
 import { assert } from '../../base/assert.ts';
 import { instant } from '../../base/clock.ts';
-import type { NewEvent, StoredEvent } from '../../model/event.ts';
+import type { NewEvent } from '../../model/event.ts';
 import type { RunId, RunNo, Seq, WorkerId, WorkerNo } from '../../model/ids.ts';
-import { isTerminal, type Task, type TaskState } from '../../model/task.ts';
+import { isTerminal, type TaskState } from '../../model/task.ts';
 import { rowEffect } from '../../model/task-fold.ts';
 import type { NewDeadline, NewRun, TaskWrite } from '../../model/task-write.ts';
-import type { Turn } from '../../model/turn.ts';
-import type { CommandResult, Grant } from '../contract.ts';
+import type { CommandResult } from '../contract.ts';
 import type { FactPlan } from '../fact-plan.ts';
+import { newGrant } from '../new-grant.ts';
 import { grantEvents, messageSeqOf, placeEvents } from '../place-events.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { decodeTask, decodeTurn, type TaskRow, type TurnRow } from '../sql/row-codec.ts';
@@ -170,30 +170,4 @@ function followingRows(
 function endsTask(events: readonly NewEvent[]): boolean {
   const { status } = rowEffect(events);
   return status !== undefined && isTerminal(status.state);
-}
-
-/** The grant of a run, from the task row as the grant left it. */
-export function newGrant(
-  task: Task,
-  lease: { readonly run: Pick<NewRun, 'id' | 'attempt'>; readonly workerNo: WorkerNo },
-  rows: { readonly runNo: RunNo; readonly turn: Turn; readonly events: readonly StoredEvent[] },
-): Grant {
-  return {
-    taskNo: task.no,
-    taskId: task.id,
-    agent: task.agent,
-    scope: task.scope,
-    sessionNo: task.sessionNo,
-    contextId: task.contextId,
-    threadId: task.threadId,
-    runNo: rows.runNo,
-    runId: lease.run.id,
-    turn: rows.turn,
-    attempt: lease.run.attempt,
-    workerNo: lease.workerNo,
-    fence: task.fence,
-    headSeq: task.headSeq,
-    ...(task.trace === undefined ? {} : { trace: task.trace }),
-    events: rows.events,
-  };
 }

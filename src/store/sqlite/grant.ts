@@ -1,11 +1,11 @@
 import { assert } from '../../base/assert.ts';
-import type { StoredEvent } from '../../model/event.ts';
 import type { Fence, RunId, RunNo, TaskNo, TurnNo, WorkerId, WorkerNo } from '../../model/ids.ts';
 import { RUN_STATE_NUMBERS } from '../../model/run.ts';
 import type { Task } from '../../model/task.ts';
 import { foldTask } from '../../model/task-fold.ts';
 import type { Turn } from '../../model/turn.ts';
 import type { Grant } from '../contract.ts';
+import { newGrant } from '../new-grant.ts';
 import { grantEvents } from '../place-events.ts';
 import { decodeTurn, type TurnRow } from '../sql/row-codec.ts';
 import type { Connection } from './connection.ts';
@@ -53,39 +53,12 @@ export function grantRun(
   const prepared = prepareEvents(grantEvents(task, { ...run, workerId: holder.workerId }));
   const events = writeEvents(tx, prepared, { taskNo: task.no, headSeq: task.headSeq, at: moment.at });
   const granted: Task = { ...events.reduce(foldTask, task), fence, emitNo: 0 };
-  return { task: granted, grant: grantOf(granted, run, turn, holder, events) };
+  const grant = newGrant(granted, { run, workerNo: holder.workerNo }, { runNo: run.no, turn, events });
+  return { task: granted, grant };
 }
 
 function countAttempt(tx: Connection, taskNo: TaskNo, turnNo: TurnNo): Turn {
   const row = tx.change<TurnRow>(COUNT_ATTEMPT, taskNo, turnNo);
   assert(row !== undefined, 'a run has a turn');
   return decodeTurn(row);
-}
-
-/** What the holder of a lease knows of it. `task` is the row after the grant. */
-export function grantOf(
-  task: Task,
-  run: GrantedRun,
-  turn: Turn,
-  holder: Holder,
-  events: readonly StoredEvent[],
-): Grant {
-  return {
-    taskNo: task.no,
-    taskId: task.id,
-    agent: task.agent,
-    scope: task.scope,
-    sessionNo: task.sessionNo,
-    contextId: task.contextId,
-    threadId: task.threadId,
-    runNo: run.no,
-    runId: run.id,
-    turn,
-    attempt: run.attempt,
-    workerNo: holder.workerNo,
-    fence: task.fence,
-    headSeq: task.headSeq,
-    ...(task.trace === undefined ? {} : { trace: task.trace }),
-    events,
-  };
 }

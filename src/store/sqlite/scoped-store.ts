@@ -32,6 +32,7 @@ import type {
   TaskQuery,
 } from '../contract.ts';
 import type { MemoryStore } from '../memory-contract.ts';
+import { pageOf } from '../page.ts';
 import { sqliteDialect as d } from '../sql/dialect.ts';
 import {
   decodeRun,
@@ -89,7 +90,7 @@ export class SqliteScopedStore implements ScopedStore {
   listTasks(query: TaskQuery): Promise<Page<Task>> {
     return this.#access.read((db) => {
       const rows = db.readAll<TaskRow>(selectTaskPage(d, this.#place, query));
-      return pageOf(rows.map(decodeTask), query.pageItems);
+      return pageOf(rows, query.pageItems, decodeTask);
     });
   }
 
@@ -111,7 +112,7 @@ export class SqliteScopedStore implements ScopedStore {
   listSessions(query: { readonly pageItems: number; readonly after?: SessionNo }): Promise<Page<Session>> {
     return this.#access.read((db) => {
       const rows = db.readAll<SessionRow>(selectSessionPage(d, this.#place, query));
-      return pageOf(rows.map(decodeSession), query.pageItems);
+      return pageOf(rows, query.pageItems, decodeSession);
     });
   }
 
@@ -175,9 +176,4 @@ export class SqliteScopedStore implements ScopedStore {
       return row === undefined ? undefined : work(db, row.no as TaskNo);
     });
   }
-}
-
-/** One row more than a page was read. */
-function pageOf<Item>(items: readonly Item[], pageItems: number): Page<Item> {
-  return { items: items.slice(0, pageItems), more: items.length > pageItems };
 }

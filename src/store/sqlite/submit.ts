@@ -9,6 +9,7 @@ import { foldTask } from '../../model/task-fold.ts';
 import type { Turn } from '../../model/turn.ts';
 import type { Grant, KnownMessage, NewSession, SubmitRequest, SubmitResult } from '../contract.ts';
 import { firstDeadlines } from '../deadline.ts';
+import { newGrant } from '../new-grant.ts';
 import { newTask } from '../new-task.ts';
 import { grantEvents, messageSeqOf, placeEvents } from '../place-events.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -18,7 +19,7 @@ import { selectSession } from '../sql/session-reads.ts';
 import type { Place } from '../sql/task-reads.ts';
 import type { Connection } from './connection.ts';
 import { type PreparedEvents, prepareEvents, writePlacedEvents } from './event-writes.ts';
-import { grantOf, type Holder } from './grant.ts';
+import type { Holder } from './grant.ts';
 import { insertTurn, writeBlobs, writeMessage } from './row-writes.ts';
 import { insertTask, withDeadlines } from './task-row.ts';
 
@@ -165,5 +166,6 @@ function firstGrant(
     attempts: 1,
     crashes: 0,
   };
-  return grantOf(task, { ...request.run, no: lease.runNo }, turn, lease.holder, lease.started);
+  const { runNo, holder, started } = lease;
+  return newGrant(task, { run: request.run, workerNo: holder.workerNo }, { runNo, turn, events: started });
 }
