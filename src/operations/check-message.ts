@@ -1,5 +1,6 @@
 import { selectSkill } from '../agent/dispatch.ts';
 import { CodedError } from '../base/errors.ts';
+import { essenceOf } from '../base/media-type.ts';
 import type { Part } from '../model/message.ts';
 import { rowsOf } from './find-task.ts';
 import type { Call, SendParams } from './operations.ts';
@@ -51,19 +52,14 @@ async function skillOf(parts: OperationParts, call: Call, params: SendParams): P
 
 /** A part without a media type is what its kind says; a link or bytes without one are taken on trust. */
 function mediaTypeOf(part: Part): string | undefined {
-  if (part.mediaType !== undefined) return essence(part.mediaType);
+  if (part.mediaType !== undefined) return essenceOf(part.mediaType);
   if (part.kind === 'text') return 'text/plain';
   return part.kind === 'data' ? 'application/json' : undefined;
 }
 
 function accepts(accepted: readonly string[], mediaType: string): boolean {
-  return accepted.map(essence).some((mode) => {
+  return accepted.map(essenceOf).some((mode) => {
     if (mode === '*/*' || mode === '*' || mode === mediaType) return true;
     return mode.endsWith('/*') && mediaType.startsWith(mode.slice(0, -1));
   });
-}
-
-/** `text/plain; charset=utf-8` → `text/plain`. */
-function essence(mediaType: string): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

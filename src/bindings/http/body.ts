@@ -1,8 +1,8 @@
 import { CodedError } from '../../base/errors.ts';
 import { jsonShape } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
+import { essenceOf } from '../../base/media-type.ts';
 import type { HttpRequest } from './exchange.ts';
-import { mediaTypeOf } from './headers.ts';
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/a2a+json']);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -42,7 +42,7 @@ export function checkContentType(request: HttpRequest): void {
   const header = request.headers['content-type'];
   const charset = /;\s*charset="?([^";]+)"?/i.exec(header ?? '')?.[1];
   const isUtf8 = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset.trim());
-  if (JSON_TYPES.has(mediaTypeOf(header)) && isUtf8) return;
+  if (JSON_TYPES.has(essenceOf(header ?? '')) && isUtf8) return;
   const given = header === undefined ? 'none' : JSON.stringify(header.slice(0, 80));
   throw new CodedError('unsupported_media_type', {
     message: `Content-Type was ${given}. Send "application/json" or "application/a2a+json" in UTF-8.`,

@@ -1,3 +1,4 @@
+import { essenceOf } from '../../base/media-type.ts';
 import { negotiateVersion } from '../../protocol/versions.ts';
 import type { HttpRequest } from './exchange.ts';
 
@@ -31,11 +32,6 @@ export function traceIdOf(request: HttpRequest): string | undefined {
   return traceId === undefined || traceId === NO_TRACE || isForbiddenVersion ? undefined : traceId;
 }
 
-/** `application/json; charset=utf-8` → `application/json`. */
-export function mediaTypeOf(header: string | undefined): string {
-  return (header?.split(';')[0] ?? '').trim().toLowerCase();
-}
-
 /** Whether the `Accept` header names this media type outright and does not rank another above it. */
 export function prefers(request: HttpRequest, mediaType: string, over: string): boolean {
   const ranks = acceptedRanks(request.headers.accept);
@@ -46,7 +42,7 @@ export function prefers(request: HttpRequest, mediaType: string, over: string): 
 function acceptedRanks(accept: string | undefined): ReadonlyMap<string, number> {
   const ranks = (accept ?? '').split(',').map((range): [string, number] => {
     const weight = /;\s*q=([0-9.]+)/.exec(range)?.[1];
-    return [mediaTypeOf(range), weight === undefined ? 1 : Number(weight)];
+    return [essenceOf(range), weight === undefined ? 1 : Number(weight)];
   });
   return new Map(ranks);
 }
