@@ -1,13 +1,12 @@
-import type { Instant } from '../base/clock.ts';
 import type { Service } from '../base/service.ts';
 import type { AgentName } from '../model/ids.ts';
 import { beginRun } from './begin-run.ts';
 import { idleDeadline } from './deadlines.ts';
 import type { Lease, Worker } from './lease-keeper.ts';
-import { createLoop } from './loop-service.ts';
+import { createListeningLoop } from './loop-service.ts';
 import type { Engine, RuntimeParts } from './ports.ts';
 import type { SlotBook } from './slot-book.ts';
-import { RUNNABLE, SLOT_FREED, type WakeupListener, type Wakeups } from './wakeups.ts';
+import { RUNNABLE, SLOT_FREED, type Wakeups } from './wakeups.ts';
 
 /** One claim takes at most this many, so that nodes share a burst instead of the first one taking it all. */
 const CLAIM_RUNS_MAX = 32;
@@ -25,14 +24,14 @@ export interface ClaimLoopParts extends Pick<RuntimeParts, 'store' | 'agents' | 
  */
 export function createClaimLoop(parts: ClaimLoopParts): Service {
   const agents = parts.agents.all.map((agent) => agent.name as AgentName);
-  let listener: WakeupListener | undefined;
-  const loop = createLoop({
+  return createListeningLoop({
     name: 'claim-loop',
     clock: parts.clock,
     log: parts.log,
     errorPauseMs: parts.config.pollMs,
-    round: async (signal) => {
-      listener ??= parts.wakeups.listen(RUNNABLE);
+    wakeups: parts.wakeups,
+    topic: RUNNABLE,
+    round: async (signal, listener) => {
       const worker = await parts.lease.ready(signal);
       const reserved = parts.slots.reserve(CLAIM_RUNS_MAX);
       if (reserved === 0) return await nextSlot(parts, signal);
@@ -41,15 +40,6 @@ export function createClaimLoop(parts: ClaimLoopParts): Service {
       await listener.next({ pollMs: await nextLookMs(parts, agents), signal });
     },
   });
-  return {
-    name: loop.name,
-    start: () => loop.start(),
-    async stop(deadline: Instant) {
-      await loop.stop(deadline);
-      listener?.close();
-      listener = undefined;
-    },
-  };
 }
 
 async function claim(

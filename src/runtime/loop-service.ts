@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Service } from '../base/service.ts';
+import type { WakeupListener, Wakeups } from './wakeups.ts';
 
 export interface LoopOptions {
   readonly name: string;
@@ -31,6 +32,35 @@ export function createLoop(options: LoopOptions): Service {
       current.stop.abort();
       await current.ended;
       if (running === current) running = undefined;
+    },
+  };
+}
+
+/**
+ * The same for a loop that waits for wakeups: it listens from its first round on, so that none falls between a look and a
+ * wait, and until it is stopped.
+ */
+export function createListeningLoop(
+  options: Omit<LoopOptions, 'round'> & {
+    readonly wakeups: Wakeups;
+    readonly topic: string;
+    readonly round: (signal: AbortSignal, listener: WakeupListener) => Promise<void>;
+  },
+): Service {
+  let listener: WakeupListener | undefined;
+  const loop = createLoop({
+    ...options,
+    round: (signal) => {
+      listener ??= options.wakeups.listen(options.topic);
+      return options.round(signal, listener);
+    },
+  });
+  return {
+    ...loop,
+    async stop(deadline: Instant) {
+      await loop.stop(deadline);
+      listener?.close();
+      listener = undefined;
     },
   };
 }

@@ -4,9 +4,9 @@ import type { StoredEvent } from '../model/event.ts';
 import type { Fence, TaskNo } from '../model/ids.ts';
 import { DueTimes } from './due-times.ts';
 import { letOthersGoOn } from './event-loop.ts';
-import { createLoop } from './loop-service.ts';
+import { createListeningLoop } from './loop-service.ts';
 import { type SweepParts, type Swept, sweepDeadline, sweepLost, sweepStray, sweepTimer } from './sweep.ts';
-import { DUE, type WakeupListener, type Wakeups } from './wakeups.ts';
+import { DUE, type Wakeups } from './wakeups.ts';
 
 /** Tasks of one kind that one read of a sweep brings; a sweep reads on while there are more. */
 const BATCH_TASKS = 100;
@@ -38,26 +38,20 @@ export interface SweeperParts extends SweepParts {
  */
 export function createSweeper(parts: SweeperParts): Sweeper {
   const sweeping = new Sweeping(parts);
-  let listener: WakeupListener | undefined;
-  const loop = createLoop({
+  const loop = createListeningLoop({
     name: 'sweeper',
     clock: parts.clock,
     log: parts.log,
     errorPauseMs: parts.config.sweepMs,
-    round: async (signal) => {
-      listener ??= parts.wakeups.listen(DUE);
+    wakeups: parts.wakeups,
+    topic: DUE,
+    round: async (signal, listener) => {
       await listener.next({ pollMs: sweeping.nextInMs(), signal });
       await sweeping.sweepIfDue(signal);
     },
   });
   return {
-    name: loop.name,
-    start: () => loop.start(),
-    async stop(deadline: Instant) {
-      await loop.stop(deadline);
-      listener?.close();
-      listener = undefined;
-    },
+    ...loop,
     sweep: (signal) => sweeping.sweep(signal),
     observe: (events) => sweeping.observe(events),
   };
