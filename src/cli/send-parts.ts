@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Json } from '../base/json.ts';
+import { essenceOf } from '../base/media-type.ts';
 import type { Part } from '../model/message.ts';
 import { usageError } from './cli-error.ts';
 import type { Io } from './io.ts';
@@ -149,6 +150,6 @@ function mediaTypeOf(filename: string): string | undefined {
 
 /** The ending of a file that holds this media type; the first one known. */
 export function extensionOf(mediaType: string | undefined): string | undefined {
-  const plain = mediaType?.split(';')[0]?.trim().toLowerCase();
+  const plain = mediaType === undefined ? undefined : essenceOf(mediaType);
   return Object.entries(MEDIA_TYPES).find(([, type]) => type === plain)?.[0];
 }
