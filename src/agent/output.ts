@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts';
 import type { Part } from '../model/message.ts';
 import type { AnySkill } from './definition.ts';
 import { AgentCodeError } from './errors.ts';
+import { ownParts } from './parts.ts';
 import { validate } from './validate.ts';
 
 /**
@@ -18,7 +19,8 @@ export async function outputParts(skill: AnySkill, returned: unknown): Promise<r
   }
   const say = skill.say as ((output: unknown) => string) | undefined;
   const data: Part = { kind: 'data', data: checked.value as Json };
-  return say === undefined ? [data] : [{ kind: 'text', text: say(checked.value) }, data];
+  const parts: readonly Part[] = say === undefined ? [data] : [{ kind: 'text', text: say(checked.value) }, data];
+  return ownParts(parts, 'The output of the handler');
 }
 
 function textParts(returned: unknown): readonly Part[] {

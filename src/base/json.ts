@@ -6,6 +6,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A value as JSON gives it back, which shares nothing with it; undefined for what JSON has no word for. */
+export function jsonCopy(value: unknown): Json | undefined {
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The same text for equal values, whatever the order of their keys. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;

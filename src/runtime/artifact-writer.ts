@@ -1,6 +1,7 @@
 import { AgentCodeError } from '../agent/errors.ts';
-import { checkParts } from '../agent/parts.ts';
+import { ownParts } from '../agent/parts.ts';
 import type { ArtifactOptions, ArtifactWriter, Chunk } from '../agent/turn.ts';
+import { type JsonObject, jsonCopy } from '../base/json.ts';
 import type { Artifact, ArtifactHeader } from '../model/artifact.ts';
 import type { ArtifactUpdated } from '../model/event.ts';
 import type { ArtifactId } from '../model/ids.ts';
@@ -12,7 +13,7 @@ import { needsStaging, type StagedParts, stageParts } from './blob-staging.ts';
 import { digestBytes } from './content-digest.ts';
 import type { Emission } from './emitter.ts';
 import { partsBytes } from './event-bytes.ts';
-import type { RunContext } from './run-context.ts';
+import { holdsBlob, type RunContext } from './run-context.ts';
 
 const EVENT_BYTES = 128;
 
@@ -47,7 +48,8 @@ export class LiveArtifact implements ArtifactWriter {
     this.artifactId = opened.artifactId;
     this.#context = context;
     this.#name = opened.name;
-    this.#header = { name: opened.name, ...described };
+    const metadata = jsonCopy(described.metadata) as JsonObject | undefined;
+    this.#header = { name: opened.name, ...described, ...(metadata === undefined ? {} : { metadata }) };
     this.#common = mediaType === undefined ? {} : { mediaType };
     this.#replay = new ArtifactReplay(opened.logged);
   }
@@ -77,7 +79,8 @@ export class LiveArtifact implements ArtifactWriter {
   }
 
   /** The append itself, which the runtime also calls for what a handler returned. */
-  async write(parts: readonly Part[], isLast: boolean): Promise<void> {
+  async write(given: readonly Part[], isLast: boolean): Promise<void> {
+    const parts = ownParts(given, `Artifact "${this.#name}"`, (blob) => holdsBlob(this.#context.material, blob));
     this.#check(parts);
     this.#state = isLast ? 'closed' : 'touched';
     if (this.#staging === undefined && !needsStaging(parts)) {
@@ -147,7 +150,6 @@ export class LiveArtifact implements ArtifactWriter {
 
   #check(parts: readonly Part[]): void {
     const { keepsContent, log } = this.#context;
-    checkParts(parts, `Artifact "${this.#name}"`);
     if (this.#state === 'closed') {
       log.warn('append after the last chunk', { artifact: this.#name });
       throw new AgentCodeError(

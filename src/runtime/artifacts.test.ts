@@ -4,6 +4,7 @@ import type { PolicyOptions } from '../agent/definition.ts';
 import type { ArtifactWriter, Chunk, TaskTurn } from '../agent/turn.ts';
 import type { ArtifactUpdated } from '../model/event.ts';
 import { RunWorld } from '../testing/run-world.ts';
+import { digestBytes } from './content-digest.ts';
 
 type Run = (turn: TaskTurn<string>, world: RunWorld) => unknown;
 
@@ -83,6 +84,49 @@ describe('an artifact', () => {
       await artifact.close();
     });
     expect(await updates(world)).toEqual(['=one', '+two.']);
+  });
+
+  test('keeps each chunk as it was given, whatever is written into the same buffer or object afterwards', async () => {
+    const world = await begun(async (turn) => {
+      const [small, large, data] = [turn.artifact('small'), turn.artifact('large'), turn.artifact('data')];
+      const [buffer, big, progress] = [Buffer.alloc(1), Buffer.alloc(100_000), { done: 0 }];
+      const metadata = { k: 1 };
+      turn.artifact('header', { metadata }).append('x');
+      metadata.k = 2;
+      for (let done = 1; done <= 3; done += 1) {
+        const given = [small.append(buffer.fill(done)), large.append(big.fill(done))];
+        progress.done = done;
+        given.push(data.append([{ kind: 'data', data: progress, metadata: progress }]));
+        await given[0];
+      }
+    });
+    await world.untilNoneHeld();
+    const artifacts = (await world.snapshot()).content.artifacts;
+    const partsOf = (name: string): readonly unknown[] =>
+      artifacts.find(({ header }) => header.name === name)?.parts ?? [];
+    expect(partsOf('small')).toEqual([1, 2, 3].map((byte) => ({ kind: 'raw', raw: Uint8Array.of(byte) })));
+    const digests = [1, 2, 3].map((byte) => digestBytes(Buffer.alloc(100_000, byte)));
+    expect(partsOf('large')).toMatchObject((await Promise.all(digests)).map((sha256) => ({ kind: 'blob', sha256 })));
+    expect(partsOf('data')).toMatchObject([1, 2, 3].map((done) => ({ data: { done }, metadata: { done } })));
+    expect(artifacts.find(({ header }) => header.name === 'header')?.header.metadata).toEqual({ k: 1 });
+  });
+
+  test('takes bytes that its own task holds, and no others', async () => {
+    const file = { kind: 'raw', raw: new Uint8Array(100_000) } as const;
+    const world = await begun(async (turn) => {
+      if (turn.text === 'hello') return;
+      await turn.artifact('own').append(turn.message.parts);
+      const blob = turn.message.parts.find((part) => part.kind === 'blob');
+      await turn.artifact('foreign').append([{ ...blob, blobNo: 99 } as never]);
+    });
+    await world.send([{ kind: 'text', text: 'again' }, file]);
+    await world.untilNoneHeld();
+    expect(world.logged.find(({ message }) => message === 'agent failed')?.fields).toMatchObject({ code: 'invalid_agent_response' });
+    const { artifacts } = (await world.snapshot()).content;
+    expect(artifacts.map(({ header, parts }) => [header.name, parts.map(({ kind }) => kind)])).toContainEqual([
+      'own',
+      ['text', 'blob'],
+    ]);
   });
 
   test('takes bytes, data, urls and whole parts', async () => {

@@ -1,7 +1,7 @@
 import type { AnySkill } from '../agent/definition.ts';
 import { isCompletion, isInterruption } from '../agent/errors.ts';
 import { outputParts } from '../agent/output.ts';
-import { checkParts } from '../agent/parts.ts';
+import { ownParts } from '../agent/parts.ts';
 import { isCodedError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Message, Part } from '../model/message.ts';
@@ -48,8 +48,7 @@ function spoken(
   if (!keepsContent && said.text !== '') throw contentNotKept('The last word of the handler');
   const text: readonly Part[] = said.text === '' && said.data !== undefined ? [] : [textPart(said.text)];
   const data: readonly Part[] = said.data === undefined ? [] : [{ kind: 'data', data: said.data }];
-  const parts = [...text, ...data];
-  checkParts(parts, 'The last word of the handler');
+  const parts = ownParts([...text, ...data], 'The last word of the handler');
   return agentMessage(grant, place, parts);
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { MessageId } from '../model/ids.ts';
-import type { Message, Part } from '../model/message.ts';
+import type { BlobPart, Message, Part } from '../model/message.ts';
 import type { Grant, TurnMaterial } from '../store/contract.ts';
 import { uuidOf } from './content-digest.ts';
 import type { Emitter } from './emitter.ts';
@@ -48,4 +48,13 @@ export function messageIdsOf({ content }: TurnMaterial): ReadonlySet<MessageId> 
   const ids = new Set(content.history.map((message) => message.messageId));
   if (content.statusMessage !== undefined) ids.add(content.statusMessage.messageId);
   return ids;
+}
+
+/** Whether the turn's handler can have a blob from its own task: from a message or from an artifact. */
+export function holdsBlob({ content, message }: TurnMaterial, blob: BlobPart): boolean {
+  const held = [message.message, ...content.history, ...content.artifacts].flatMap(({ parts }) => parts);
+  return held.some(
+    (part) =>
+      part.kind === 'blob' && part.blobNo === blob.blobNo && part.bytes === blob.bytes && part.sha256 === blob.sha256,
+  );
 }

@@ -1,3 +1,4 @@
+import { ownParts } from '../agent/parts.ts';
 import { canonicalJson, type Json } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
 import type { Part } from '../model/message.ts';
@@ -27,7 +28,7 @@ export class StatusWriter {
     this.#occurrences.set(words, occurrence);
     const part: Part =
       typeof said === 'string' ? { kind: 'text', text: shorten(said) } : { kind: 'data', data: said.data };
-    const message = agentMessage(grant, ['status', words, occurrence], [part]);
+    const message = agentMessage(grant, ['status', words, occurrence], ownParts([part], 'turn.status'));
     if (knownMessages.has(message.messageId)) return;
     const bytes = EVENT_BYTES + partsBytes(message.parts);
     await emitter.emit({
