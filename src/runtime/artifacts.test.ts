@@ -121,7 +121,9 @@ describe('an artifact', () => {
     });
     await world.send([{ kind: 'text', text: 'again' }, file]);
     await world.untilNoneHeld();
-    expect(world.logged.find(({ message }) => message === 'agent failed')?.fields).toMatchObject({ code: 'invalid_agent_response' });
+    expect(world.logged.find(({ message }) => message === 'agent failed')?.fields).toMatchObject({
+      code: 'invalid_agent_response',
+    });
     const { artifacts } = (await world.snapshot()).content;
     expect(artifacts.map(({ header, parts }) => [header.name, parts.map(({ kind }) => kind)])).toContainEqual([
       'own',

@@ -1,6 +1,8 @@
+import { limits } from '../base/limits.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { Seq, TaskNo, TurnNo } from '../model/ids.ts';
 import { isInterrupted } from '../model/task.ts';
+import { eventBytes } from './event-bytes.ts';
 import { endsTask, LogReader } from './feed.ts';
 import type { Hub } from './hub.ts';
 import type { Patience } from './patience.ts';
@@ -12,8 +14,9 @@ export interface AwaitParts extends Pick<RuntimeParts, 'store'> {
   readonly patience: Patience;
 }
 
-/** Events that are kept to make the answer of a send without reading the task again; a longer turn is read. */
+/** Events that are kept to make the answer of a send without reading the task again; a longer or larger turn is read. */
 const EVENTS_KEPT_MAX = 64;
+const BYTES_KEPT_MAX = limits.largeTaskBytes;
 
 /**
  * Resolves when the turn of a message is over or interrupted, the task has ended or is gone, the server stops, or the
@@ -29,7 +32,7 @@ export async function awaitTurn(
   const follower = parts.hub.attach(at.taskNo);
   const watch = new TurnWatch(at.turnNo);
   const log = new LogReader(parts.store, follower, at);
-  const kept: StoredEvent[] = [];
+  const kept = new KeptEvents();
   let isLate = false;
   const end = parts.patience.begin(() => {
     isLate = true;
@@ -38,16 +41,35 @@ export async function awaitTurn(
   try {
     while (!signal.aborted && !isLate) {
       const events = eventsOf(await log.next(signal));
-      if (kept.length < EVENTS_KEPT_MAX) kept.push(...events);
+      kept.add(events);
       // The end of a turn and the end of its task are one commit, so they come together.
       if (!log.isOver && !watch.isOverAfter(events)) continue;
       const last = events.at(-1);
-      return last !== undefined && endsTask(last) && kept.at(-1) === last ? kept : undefined;
+      return last !== undefined && endsTask(last) ? kept.all : undefined;
     }
     return undefined;
   } finally {
     end();
     follower.detach();
+  }
+}
+
+/** What came since a message, until it is too much to have in hand for each who waits. */
+class KeptEvents {
+  #events: StoredEvent[] | undefined = [];
+  #bytes = 0;
+
+  /** Undefined once anything is missing. */
+  get all(): readonly StoredEvent[] | undefined {
+    return this.#events;
+  }
+
+  add(events: readonly StoredEvent[]): void {
+    if (this.#events === undefined) return;
+    this.#bytes += events.reduce((bytes, event) => bytes + eventBytes(event), 0);
+    const count = this.#events.length + events.length;
+    if (count > EVENTS_KEPT_MAX || this.#bytes > BYTES_KEPT_MAX) this.#events = undefined;
+    else this.#events.push(...events);
   }
 }
 

@@ -161,3 +161,12 @@ test(`files cost an answer the slice that is on its way, however many and large 
   const file = await fetch(`${server.url}/v1/tasks/${id}/artifacts/${last.artifactId}`);
   expect(Buffer.from(await file.arrayBuffer()).equals(Buffer.alloc(FILE_BYTES, files))).toBe(true);
 }, 120_000);
+
+test('senders who wait for large turns hold nothing of them', async () => {
+  // Together they are more than the heap.
+  const waiting = many(6, () => door().send({ text: 'text=48&chunk=0.9', configuration: { historyLength: 0 } }));
+  for (const answer of await waiting) {
+    const { task } = okOf(await answer);
+    expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  }
+}, 120_000);
