@@ -19,6 +19,15 @@ export interface Io {
   readStdin(): Promise<Uint8Array>;
 }
 
+/** What cannot be told to anybody must not keep a server from serving: a full disk throws here, a closed pipe emits. */
+function writeError(text: string): void {
+  try {
+    process.stderr.write(text);
+  } catch {
+    // There is no other place to say it.
+  }
+}
+
 export function systemIo(interrupted: AbortSignal): Io {
   return {
     env: process.env,
@@ -30,7 +39,7 @@ export function systemIo(interrupted: AbortSignal): Io {
     interrupted,
     hasWatcher: process.stderr.isTTY === true,
     out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    err: writeError,
     async readStdin() {
       const chunks: Uint8Array[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk);

@@ -9,6 +9,8 @@ export async function runMain(): Promise<void> {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  // Unheard it would be an exception that a server logs, to the same closed pipe, for ever.
+  process.stderr.on('error', () => {});
   const interrupted = new AbortController();
   const { promise: first, resolve: onFirst } = Promise.withResolvers<string>();
   const { promise: second, resolve: onSecond } = Promise.withResolvers<void>();
