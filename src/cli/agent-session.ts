@@ -101,5 +101,5 @@ export function timeoutError(
 
 /** A command line for the same agent, to be copied. */
 export function command(options: ClientOptions, words: string): string {
-  return `holdfast ${words}${options.agentCard === DEFAULT_AGENT ? '' : ` -a ${options.agentCard}`}`;
+  return `${options.program} ${words}${options.agentCard === DEFAULT_AGENT ? '' : ` -a ${options.agentCard}`}`;
 }

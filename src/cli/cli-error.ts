@@ -1,5 +1,6 @@
 import { isCodedError } from '../base/errors.ts';
 import { ClientError } from '../client/client-error.ts';
+import { asCalled } from './program-name.ts';
 
 /** The CLI's own failures, with their exit codes (a2a-cli specification, Appendix D). */
 const EXIT_CODES = {
@@ -115,15 +116,20 @@ function hintFor(a2aName: string): { readonly hint?: string } {
 }
 
 /** The one shape of its own that the specification defines (Appendix B). */
-export function errorEnvelope(error: CliError): string {
-  const { code, message, hint, a2aCode } = error;
-  return JSON.stringify({ error: { code, message, hint: hint ?? null, a2aCode: a2aCode ?? null } });
+export function errorEnvelope(error: CliError, program: string): string {
+  const { code, message, a2aCode } = error;
+  return JSON.stringify({ error: { code, message, hint: hintOf(error, program) ?? null, a2aCode: a2aCode ?? null } });
 }
 
 /** A failure for people: what happened, its code, what to do. */
-export function errorText(error: CliError): string {
-  const hint = error.hint === undefined ? '' : `Hint: ${error.hint}\n`;
-  return `Error: ${oneLine(error.message)}\nCode: ${error.code}\n${hint}`;
+export function errorText(error: CliError, program: string): string {
+  const hint = hintOf(error, program);
+  return `Error: ${oneLine(error.message)}\nCode: ${error.code}\n${hint === undefined ? '' : `Hint: ${hint}\n`}`;
+}
+
+/** What to do, with the words by which this program was called. */
+function hintOf({ hint }: CliError, program: string): string | undefined {
+  return hint === undefined ? undefined : asCalled(hint, program);
 }
 
 function oneLine(text: string): string {

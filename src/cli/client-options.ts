@@ -14,6 +14,8 @@ export type Flags = Readonly<Record<string, unknown>>;
 
 /** Options of every command that talks to an agent, resolved over flag, environment, files and default. */
 export interface ClientOptions {
+  /** The words that call this program. */
+  readonly program: string;
   readonly agentCard: string;
   readonly output: 'text' | 'json';
   readonly stream: boolean;
@@ -129,6 +131,7 @@ export function resolveOptions(io: Io, flags: Flags): ClientOptions {
   const timeout = from.text('timeout').value;
   const metadata = from.text('metadata').value;
   return {
+    program: io.program,
     agentCard: from.text('agent-card').value ?? DEFAULT_AGENT,
     output: outputOf(from.text('output').value),
     stream: flags.stream === true,

@@ -1,11 +1,14 @@
 import os from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Random, systemRandom } from '../base/random.ts';
+import { programName } from './program-name.ts';
 
 /** What a command has of the world around it; tests hand in their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The words that call this program, for commands that it prints. */
+  readonly program: string;
   readonly home: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -32,6 +35,7 @@ export function systemIo(interrupted: AbortSignal): Io {
   return {
     env: process.env,
     cwd: process.cwd(),
+    program: programName({ file: process.argv[1] ?? 'holdfast', cwd: process.cwd(), env: process.env }),
     home: os.homedir(),
     clock: systemClock,
     random: systemRandom,

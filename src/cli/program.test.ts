@@ -1,14 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import demo from '../../agents/demo.ts';
 import notebook from '../../agents/notebook.ts';
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
+import { field, json, lines, runCommand } from '../testing/command-run.ts';
 import { type ServerWorld, startWorld } from '../testing/server-world.ts';
 import type { Io } from './io.ts';
-import { runCli } from './program.ts';
 
 let world: ServerWorld;
 let folder: string;
@@ -21,48 +19,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs a command line against the server of this file, in a folder of its own, with nothing in the environment. */
-async function run(args: readonly string[], more: Partial<Io> = {}): Promise<Ran> {
-  let [out, err] = ['', ''];
-  const io: Io = {
-    env: { A2ACLI_AGENT_CARD: world.url },
-    cwd: folder,
-    home: folder,
-    clock: systemClock,
-    random: systemRandom,
-    fetch,
-    interrupted: new AbortController().signal,
-    hasWatcher: false,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    readStdin: async () => new Uint8Array(),
-    ...more,
-  };
-  const never = { first: new Promise<string>(() => {}), second: new Promise<void>(() => {}) };
-  const code = await runCli(args, io, never);
-  return { code, out, err };
-}
-
-const json = ({ out }: Ran) => JSON.parse(out);
-const lines = ({ out }: Ran) =>
-  out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-const field = ({ out }: Ran, label: string): string => new RegExp(`^${label}: (.*)$`, 'm').exec(out)?.[1] ?? '';
-async function begin(text: string): Promise<string> {
-  return field(await run(['send', text]), 'Task ID');
-}
+/** Runs a command line against the server of this file, in a folder of its own. */
+const run = (args: readonly string[], more: Partial<Io> = {}) => runCommand({ url: world.url, folder }, args, more);
 
 describe('send', () => {
   test('waits, and says ids, state and artifacts a field or a block each', async () => {
@@ -116,6 +74,15 @@ describe('send', () => {
     expect(field(answered, 'State')).toBe('COMPLETED');
     const again = await run(['send', '--task-id', taskId, '3', '-o', 'json']);
     expect([again.code, json(again).error.code]).toEqual([1, 'UnsupportedOperationError']);
+  });
+
+  test('commands that it prints name it as it was called', async () => {
+    const asked = await run(['send', 'book a table'], { program: 'npx holdfast' });
+    expect(field(asked, 'Resume')).toMatch(/^npx holdfast send --task-id /);
+    const missing = await run(['task', 'get', 'nope'], { program: 'npx holdfast' });
+    expect(missing.err).toContain('Hint: `npx holdfast task list` shows');
+    const inJson = await run(['task', 'get', 'nope', '-o', 'json'], { program: 'node "a b/main.ts"' });
+    expect(json(inJson).error.hint).toContain('`node "a b/main.ts" task list`');
   });
 
   test.each([
@@ -196,94 +163,6 @@ describe('send', () => {
     const ran = await running;
     expect(ran.code).toBe(130);
     expect(ran.err).toMatch(/Task ID: [0-9a-f-]{36}\nholdfast task get --wait/);
-  });
-});
-
-describe('task', () => {
-  test('get shows a task, with as much history as asked for, and --wait waits', async () => {
-    const id = await begin('hello');
-    expect(json(await run(['task', 'get', id, '-o', 'json', '--history', '0'])).history).toBeUndefined();
-    expect(json(await run(['task', 'get', id, '-o', 'json', '--history', '1'])).history.length).toBe(1);
-    const later = field(await run(['send', 'wait 0.3s', '--async']), 'Task ID');
-    const waited = await run(['task', 'get', later, '--wait', '--poll-interval', '100ms']);
-    expect(field(waited, 'State')).toBe('COMPLETED');
-  });
-
-  test('list pages, filters and counts', async () => {
-    const { contextId } = json(await run(['send', 'hello', '-o', 'json'])).task;
-    await run(['send', 'reject', '--context-id', contextId]);
-    const page = json(await run(['task', 'list', '--context-id', contextId, '--page-size', '1', '-o', 'json']));
-    expect([page.tasks.length, page.totalSize]).toEqual([1, 2]);
-    const rejected = await run([
-      'task',
-      'list',
-      '--context-id',
-      contextId,
-      '--state',
-      'rejected',
-      '-o',
-      'json',
-      '--stream',
-    ]);
-    expect(lines(rejected).map((task) => task.status.state)).toEqual(['TASK_STATE_REJECTED']);
-    const text = await run(['task', 'list', '--context-id', contextId, '--page-size', '1']);
-    expect(field(text, 'Total')).toBe('2');
-    expect(field(text, 'Next page')).toMatch(/^holdfast task list --page-token \S+ -a http/);
-  });
-
-  test('cancel reports the resulting state; once more it is not cancelable', async () => {
-    const id = await begin('book a table');
-    expect(field(await run(['task', 'cancel', id]), 'State')).toBe('CANCELED');
-    const again = await run(['task', 'cancel', id, '-o', 'json']);
-    expect([again.code, json(again).error.code, json(again).error.a2aCode]).toEqual([
-      1,
-      'TaskNotCancelableError',
-      -32002,
-    ]);
-  });
-
-  test('subscribe follows to the end; without --stream -o json is the terminal task', async () => {
-    const stream = async () => field(await run(['send', 'write about eels', '--async']), 'Task ID');
-    const followed = lines(await run(['task', 'subscribe', await stream(), '--stream', '-o', 'json']));
-    expect(followed[0].task.id).toBeDefined();
-    expect(followed.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(json(await run(['task', 'subscribe', await stream(), '-o', 'json'])).status.state).toBe(
-      'TASK_STATE_COMPLETED',
-    );
-    const text = await run(['task', 'subscribe', await stream()]);
-    expect(text.out).toMatch(/State: COMPLETED\n$/);
-  });
-
-  test('download saves what the artifacts hold, and writes over nothing', async () => {
-    await writeFile(path.join(folder, 'b.bin'), Uint8Array.of(0, 255, 1));
-    const id = field(await run(['send', '--file', 'b.bin', '--file', 'https://x.example/far.pdf']), 'Task ID');
-    const ran = await run(['task', 'download', id, '--dir', 'saved']);
-    expect(await readdir(path.join(folder, 'saved'))).toEqual(['b.bin']);
-    expect(await readFile(path.join(folder, 'saved', 'b.bin'))).toEqual(Buffer.from([0, 255, 1]));
-    expect(field(ran, 'Not fetched')).toBe('https://x.example/far.pdf');
-    const again = await run(['task', 'download', id, '--dir', 'saved']);
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is there already')]);
-    expect((await run(['task', 'download', id, '--dir', 'saved', '--force'])).code).toBe(0);
-  });
-
-  test("an unknown task is the server's error, over both bindings", async () => {
-    for (const transport of ['JSONRPC', 'rest']) {
-      const ran = await run(['task', 'get', 'nope', '--transport', transport, '-o', 'json']);
-      expect([ran.code, ran.err, json(ran).error.code]).toEqual([1, '', 'TaskNotFoundError']);
-    }
-  });
-
-  test("push-config answers the server's error", async () => {
-    const id = await begin('hello');
-    for (const words of [
-      ['create', id, '--url', 'https://x.example'],
-      ['get', id, 'c'],
-      ['list', id],
-      ['delete', id, 'c'],
-    ]) {
-      const ran = await run(['task', 'push-config', ...words, '-o', 'json']);
-      expect([ran.code, json(ran).error.code]).toEqual([1, 'PushNotificationNotSupportedError']);
-    }
   });
 });
 

@@ -241,8 +241,8 @@ function report(error: unknown, io: Io, outcome: Outcome): number {
           hint: '--help shows what is possible.',
         })
       : cliErrorOf(error, outcome);
-  if (outcome.isJson) io.out(`${errorEnvelope(fault)}\n`);
-  else io.err(errorText(fault));
+  if (outcome.isJson) io.out(`${errorEnvelope(fault, io.program)}\n`);
+  else io.err(errorText(fault, io.program));
   return fault.exitCode;
 }
 

@@ -27,8 +27,8 @@ export function block(label: string, content: string): string {
 
 export interface TextStyle {
   readonly verbose: boolean;
-  /** The command that answers this task. */
-  readonly resume: (taskId: string) => string;
+  /** The command that answers this task; what it is asked stands in the message. */
+  readonly resume: (taskId: string, question: Message | undefined) => string;
 }
 
 export function stateWord(state: RemoteStatus['state']): string {
@@ -52,12 +52,28 @@ export function renderTask(task: RemoteTask, style: TextStyle): string {
     message === undefined ? '' : renderWords(message),
     ...(style.verbose ? task.history.map(renderHistory) : []),
     ...task.artifacts.map((artifact) => renderArtifact(artifact, style)),
-    renderResume(task.id, state, style),
+    renderResume(task.id, task.status, style),
   ].join('');
 }
 
-function renderResume(taskId: string, state: RemoteStatus['state'], style: TextStyle): string {
-  return state !== 'unspecified' && isInterrupted(state) ? field('Resume', style.resume(taskId)) : '';
+function renderResume(taskId: string, { state, message }: RemoteStatus, style: TextStyle): string {
+  return state !== 'unspecified' && isInterrupted(state) ? field('Resume', style.resume(taskId, message)) : '';
+}
+
+const LINE_WORDS_MAX = 60;
+
+/** A task as one line of a list: its ids, where it stands since when, and the first of its words. */
+export function renderTaskLine({ id, contextId, status }: RemoteTask): string {
+  const words = status.message?.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join(' ') ?? '';
+  const short = plain(words).replace(/\s+/g, ' ').trim();
+  const cut = [...short].length > LINE_WORDS_MAX ? `${[...short].slice(0, LINE_WORDS_MAX - 1).join('')}…` : short;
+  const facts = [
+    id,
+    stateWord(status.state),
+    status.at === undefined ? '' : formatInstant(status.at),
+    `context ${contextId}`,
+  ];
+  return field('Task', [...facts, cut].filter((fact) => fact !== '').join('  '));
 }
 
 /** The agent's words in a status: one line as a field, more as a block, and data for programs only where it is asked for. */
@@ -143,7 +159,7 @@ export function renderStreamItem(item: StreamItem, style: TextStyle): string {
       return [
         field('State', stateWord(state)),
         message === undefined ? '' : renderWords(message),
-        renderResume(item.taskId, state, style),
+        renderResume(item.taskId, item.status, style),
       ].join('');
     }
     case 'artifact':

@@ -5,6 +5,15 @@ import { command } from './agent-session.ts';
 import type { ClientOptions } from './client-options.ts';
 import type { Io } from './io.ts';
 import { renderMessage, renderPlace, renderStreamItem, renderTask, stateWord, type TextStyle } from './render-text.ts';
+import { replyForm } from './reply-form.ts';
+
+/** How these options want text. */
+export function styleOf(options: ClientOptions): TextStyle {
+  return {
+    verbose: options.verbose,
+    resume: (taskId, question) => command(options, `send --task-id ${taskId} ${replyForm(question)}`),
+  };
+}
 
 /** Writes results: the protocol's own JSON as it came, or text for people. */
 export class Reporter {
@@ -15,10 +24,7 @@ export class Reporter {
   constructor(io: Io, options: ClientOptions) {
     this.#io = io;
     this.#options = options;
-    this.#style = {
-      verbose: options.verbose,
-      resume: (taskId) => command(options, `send --task-id ${taskId} "<reply>"`),
-    };
+    this.#style = styleOf(options);
   }
 
   get isJson(): boolean {

@@ -8,8 +8,8 @@ import { type ClientOptions, countOf, type Flags } from './client-options.ts';
 import { followFrames } from './follow.ts';
 import type { Io } from './io.ts';
 import { Progress } from './progress.ts';
-import { field, renderTask } from './render-text.ts';
-import { Reporter } from './reporter.ts';
+import { field, renderTask, renderTaskLine } from './render-text.ts';
+import { Reporter, styleOf } from './reporter.ts';
 
 export interface TaskOrder {
   readonly options: ClientOptions;
@@ -86,7 +86,7 @@ export async function subscribe(io: Io, { options, taskId }: TaskOrder): Promise
   });
 }
 
-/** `task list`: one page, newest first; with `--stream` one task a line. */
+/** `task list`: one page, newest first, a line a task; with `--verbose` each task whole. */
 export async function listTasks(io: Io, { options, flags }: Omit<TaskOrder, 'taskId'>): Promise<void> {
   const params = listParams(options, flags);
   const agent = await openAgent(io, options);
@@ -126,11 +126,8 @@ export function stateOf(text: string): TaskState {
 
 function renderList(json: Json, options: ClientOptions): string {
   const { tasks, nextPageToken, totalSize } = decodeListTasksResponse(json);
-  const style = {
-    verbose: options.verbose,
-    resume: (id: string) => command(options, `send --task-id ${id} "<reply>"`),
-  };
-  const each = tasks.map((task) => `${renderTask(task, style)}\n`).join('');
+  const style = styleOf(options);
+  const each = tasks.map((task) => (options.verbose ? `${renderTask(task, style)}\n` : renderTaskLine(task))).join('');
   const more =
     nextPageToken === '' ? '' : field('Next page', command(options, `task list --page-token ${nextPageToken}`));
   return `${each}${field('Total', String(totalSize))}${more}`;

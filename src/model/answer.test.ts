@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { instant } from '../base/clock.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { userParts, userText } from '../testing/task-views.ts';
 import { checkAnswer } from './answer.ts';
@@ -10,6 +11,20 @@ const numeric: Question = { ...free, schema: { type: 'integer', minimum: 1 } };
 const reason: Question = {
   ...free,
   schema: { type: 'object', properties: { reason: { type: 'string', minLength: 1 } }, required: ['reason'] },
+};
+const sized: Question = { ...free, schema: { type: 'object', properties: { size: { enum: ['s', 'l'] } } } };
+const booking: Question = {
+  ...free,
+  schema: {
+    type: 'object',
+    properties: {
+      people: { type: 'integer' },
+      day: { type: 'string' },
+      outside: { type: 'boolean' },
+      size: { enum: ['s', 'l'] },
+    },
+    required: ['people', 'day'],
+  },
 };
 const signIn: Question = { kind: 'authorize', askId: 'authorize:oauth', text: 'Sign in.', scheme: 'oauth' };
 const data = (value: Json) => userParts('m', [{ kind: 'data', data: value }]);
@@ -29,9 +44,15 @@ describe('an answer in text', () => {
   });
 
   test.each([
-    [numeric, 'four', 'That answer does not fit: answer needs a data part.'],
+    [numeric, 'four', 'That answer does not fit: answer must be a number.'],
     [numeric, '0', 'That answer does not fit: answer must be at least 1.'],
-    [reason, '', 'That answer does not fit: answer.reason must have at least 1 characters.'],
+    [reason, '', 'That answer does not fit: reason must have at least 1 characters.'],
+    [sized, 'ten', 'That answer does not fit: size must be one of "s", "l".'],
+    [
+      booking,
+      'two, please',
+      'That answer does not fit: answer needs a data part with people (whole number), day (text), outside (true | false, optional), size ("s" | "l", optional).',
+    ],
   ])('that does not fit says why and puts the question again', (question, text, why) => {
     expect(checkAnswer(question, userText('m', text))).toMatchObject({
       kind: 'unfit',
@@ -41,6 +62,13 @@ describe('an answer in text', () => {
         { kind: 'data', data: { askId: 'ask:Why?', schema: question.schema } },
       ],
     });
+  });
+});
+
+test('a question that is put again says when it expires', () => {
+  const check = checkAnswer(numeric, userText('m', 'four'), { dueAt: instant(1_767_225_600_000) });
+  expect(check).toMatchObject({
+    questionParts: [{ kind: 'text' }, { data: { askId: 'ask:Why?', expiresAt: '2026-01-01T00:00:00.000Z' } }],
   });
 });
 

@@ -1,6 +1,7 @@
+import { formatInstant, type Instant } from '../base/clock.ts';
 import type { FieldViolation } from '../base/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { checkFlat, coerceText } from './flat-schema.ts';
+import { checkFlat, checkText, coerceText } from './flat-schema.ts';
 import type { Message, Part } from './message.ts';
 import { type Question, questionParts } from './question.ts';
 
@@ -14,15 +15,20 @@ export type AnswerCheck =
 
 /**
  * What a message means as the answer to an open question. A data part is taken strictly; it is the answer itself, or
- * `{ askId, action: "accept" | "decline", content }`. Text is parsed for a string, number, boolean or enum.
+ * `{ askId, action: "accept" | "decline", content }`. Text is parsed for a string, number, boolean or enum. A question that
+ * is put again says when it expires as it did before.
  */
-export function checkAnswer(question: Question, message: Message): AnswerCheck {
+export function checkAnswer(
+  question: Question,
+  message: Message,
+  expiry: { readonly dueAt?: Instant } = {},
+): AnswerCheck {
   if (question.kind === 'authorize')
     return isDecline(message) ? { kind: 'declined' } : { kind: 'accepted', value: null };
   const index = message.parts.findIndex((part) => part.kind === 'data');
   const data = message.parts[index];
   if (data?.kind === 'data') return checkData(question, data.data, `message.parts[${index}].data`);
-  return checkText(question, message);
+  return checkWords(question, message, expiry);
 }
 
 function isDecline(message: Message): boolean {
@@ -50,15 +56,13 @@ function withoutAskId(data: JsonObject): Json {
   return Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'askId' && key !== 'action'));
 }
 
-function checkText(question: Question, message: Message): AnswerCheck {
+function checkWords(question: Question, message: Message, { dueAt }: { readonly dueAt?: Instant }): AnswerCheck {
   const text = message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
   if (question.schema === undefined) return { kind: 'accepted', value: text };
+  const violations = checkText(question.schema, text);
   const value = coerceText(question.schema, text);
-  const violations =
-    value === undefined
-      ? [{ field: 'answer', description: 'needs a data part' }]
-      : checkFlat(question.schema, value, 'answer');
   if (value !== undefined && violations.length === 0) return { kind: 'accepted', value };
-  const why = violations.map((violation) => `${violation.field} ${violation.description}`).join('; ');
-  return { kind: 'unfit', reason: `That answer does not fit: ${why}.`, questionParts: questionParts(question) };
+  const why = violations.map(({ field, description }) => `${field} ${description}`).join('; ');
+  const again = questionParts(question, dueAt === undefined ? undefined : formatInstant(dueAt));
+  return { kind: 'unfit', reason: `That answer does not fit: ${why}.`, questionParts: again };
 }

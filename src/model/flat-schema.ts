@@ -23,17 +23,64 @@ export function checkFlat(schema: JsonObject, value: Json, path: string): readon
 
 /** The value a line of text stands for under a primitive schema, or under an object with one property; undefined when text cannot say it. */
 export function coerceText(schema: JsonObject, text: string): Json | undefined {
+  const target = textTarget(schema);
+  if (target === undefined) return undefined;
+  const value = coercePrimitive(target.schema, text);
+  return value === undefined || target.property === undefined ? value : { [target.property]: value };
+}
+
+/** Why a text is no value of the schema; empty when it is one. */
+export function checkText(schema: JsonObject, text: string): readonly FieldViolation[] {
+  const target = textTarget(schema);
+  const field = target?.property ?? 'answer';
+  if (target === undefined) return [{ field, description: `needs a data part with ${fieldWords(schema)}` }];
+  const value = coercePrimitive(target.schema, text);
+  if (value !== undefined) return checkPrimitive(target.schema, value, field);
+  const violations = checkPrimitive(target.schema, text, field);
+  return violations.length > 0 ? violations : [{ field, description: 'needs a data part' }];
+}
+
+/** What a line of text is taken for: the whole of a primitive schema, or the one property that an object must have. */
+export function textTarget(
+  schema: JsonObject,
+): { readonly schema: JsonObject; readonly property?: string } | undefined {
   const properties = schema.properties;
-  if (schema.type === 'object' && isJsonObject(properties)) {
-    const names = Object.keys(properties);
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    const name = names.length === 1 ? names[0] : required.length === 1 ? required[0] : undefined;
-    const property = typeof name === 'string' ? properties[name] : undefined;
-    if (typeof name !== 'string' || !isJsonObject(property)) return undefined;
-    const value = coercePrimitive(property, text);
-    return value === undefined ? undefined : { [name]: value };
+  if (schema.type !== 'object' || !isJsonObject(properties)) return { schema };
+  const names = Object.keys(properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const name = names.length === 1 ? names[0] : required.length === 1 ? required[0] : undefined;
+  const property = typeof name === 'string' ? properties[name] : undefined;
+  return typeof name === 'string' && isJsonObject(property) ? { schema: property, property: name } : undefined;
+}
+
+/** The properties of an object: `people (whole number), note (text, optional)`. */
+function fieldWords(schema: JsonObject): string {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  return Object.entries(properties)
+    .map(([name, property]) => {
+      const kind = kindWord(property);
+      return `${name} (${required.includes(name) ? kind : `${kind}, optional`})`;
+    })
+    .join(', ');
+}
+
+/** What kind of value a primitive schema wants, in words. */
+export function kindWord(schema: Json | undefined): string {
+  if (!isJsonObject(schema)) return 'any value';
+  if (Array.isArray(schema.enum)) return schema.enum.map((option) => JSON.stringify(option)).join(' | ');
+  switch (schema.type) {
+    case 'integer':
+      return 'whole number';
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'true | false';
+    case 'string':
+      return 'text';
+    default:
+      return 'any value';
   }
-  return coercePrimitive(schema, text);
 }
 
 function coercePrimitive(schema: JsonObject, text: string): Json | undefined {

@@ -96,7 +96,7 @@ function beginTurn(view: TaskView, request: ContinueRequest): Decision {
 }
 
 function answer(view: TaskView, entry: JournalEntry, request: ContinueRequest): Decision {
-  const check = checkAnswer(questionOf(entry), request.message);
+  const check = checkAnswer(questionOf(entry), request.message, entry);
   const { turnNo } = view.turn;
   if (check.kind === 'refused')
     return {

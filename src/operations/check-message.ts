@@ -2,6 +2,7 @@ import { selectSkill } from '../agent/dispatch.ts';
 import { CodedError } from '../base/errors.ts';
 import { essenceOf } from '../base/media-type.ts';
 import type { Part } from '../model/message.ts';
+import { isInterrupted } from '../model/task.ts';
 import { rowsOf } from './find-task.ts';
 import type { Call, SendParams } from './operations.ts';
 import type { OperationParts } from './verb.ts';
@@ -42,12 +43,16 @@ async function checkMediaTypes(parts: OperationParts, call: Call, params: SendPa
   });
 }
 
-/** The skill of a message: the running turn's when it continues a task, else what dispatch says. An unknown task has none; submit says so. */
+/**
+ * The skill that takes a message as its input: what dispatch says, or that of the task which queues it. An answer is no
+ * input, for its question says what it wants; an unknown task has no skill, and submit says so.
+ */
 async function skillOf(parts: OperationParts, call: Call, params: SendParams): Promise<string | undefined> {
   const { message, metadata } = params;
   if (message.taskId === undefined)
     return selectSkill(call.agent, metadata === undefined ? { message } : { message, metadata });
-  return (await rowsOf(parts, call).readTask(message.taskId))?.turn.skill;
+  const view = await rowsOf(parts, call).readTask(message.taskId);
+  return view === undefined || isInterrupted(view.task.state) ? undefined : view.turn.skill;
 }
 
 /** A part without a media type is what its kind says; a link or bytes without one are taken on trust. */

@@ -125,6 +125,15 @@ describe.each(doorMakers)('%o', (makeDoor) => {
     ).toBe('CONTENT_TYPE_NOT_SUPPORTED');
   });
 
+  test(`an answer may be of another type than the skill's input ${verifies('send.content-type', 'input-required.continues')}`, async () => {
+    const image = { raw: Buffer.from('png').toString('base64'), mediaType: 'image/png' };
+    for (const answer of [{ text: 'a cat' }, { data: 'a cat' }]) {
+      const asked = okOf(await door().send({ skill: 'picky-ask', parts: [image] })).task;
+      const task = okOf(await door().send({ taskId: asked.id, parts: [answer] })).task;
+      expect([task.status.state, task.artifacts[0].parts[0].text]).toEqual(['TASK_STATE_COMPLETED', 'a cat']);
+    }
+  });
+
   test(`a handler's own error never shows its text ${verifies('error.no-leak')}`, async () => {
     const task = okOf(await door().send({ skill: 'crash', text: 'x' })).task;
     expect(task.status.state).toBe('TASK_STATE_FAILED');

@@ -143,5 +143,10 @@ const otherSkills = {
     run: (turn) => `${turn.input.order}:${turn.input.cents}`,
   }),
   picky: skill({ description: 'Takes images only.', inputModes: ['image/png'], run: () => 'seen' }),
+  'picky-ask': skill({
+    description: 'Takes images only, and asks about them.',
+    inputModes: ['image/png'],
+    run: (turn) => turn.ask('What is it?', { schema: z.string() }),
+  }),
   ping: reply({ description: 'Answers at once.', run: (turn) => `pong ${turn.text}` }),
 };
