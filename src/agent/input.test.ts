@@ -142,4 +142,32 @@ describe('a text that would hold a pattern of the schema for hours is refused by
       detail: { violations: [{ field, description: 'is too intricate for ^(a+)+$' }] },
     });
   });
+
+  const tree: Schema = z.object({
+    code,
+    get more() {
+      return z.array(tree as never);
+    },
+  });
+  test.each<[string, Schema, Json, string]>([
+    ['without regard to case', z.string().regex(/^(a+)+$/i), slow.toUpperCase(), ''],
+    ['whose dot is any character', z.string().regex(/^(.+)+!$/s), '\n'.repeat(60), ''],
+    ['of older syntax', z.string().regex(/^(-|a+)+$/), slow, ''],
+    ['of a value of any name', z.record(z.string(), code), { k: slow }, '.k'],
+    ['of a name', z.record(code, z.string()), { [slow]: '' }, `.${slow}`],
+    ['of any further property', z.object({}).catchall(code), { k: slow }, '.k'],
+    ['of a tuple', z.tuple([z.string(), code]), ['a', slow], '[1]'],
+    ['of a schema in itself', tree, { code: 'a', more: [{ code: slow, more: [] }] }, '.more[0].code'],
+  ])('also by one %s', async (_name, schema, value, field) => {
+    await expect(reading(schema, data(value))).rejects.toMatchObject({
+      detail: { violations: [{ field: `message.parts[0].data${field}` }] },
+    });
+  });
+
+  test('a value as deep as text can be is no fault of the comparison', async () => {
+    const list: Schema = z.object({ more: z.array(z.any()) });
+    await expect(reading(list, text(`${'['.repeat(50_000)}${']'.repeat(50_000)}`))).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+  });
 });
