@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Clock } from '../base/clock.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
+import { letOthersGoOn } from './event-loop.ts';
 import { StartOrder } from './start-order.ts';
 
 interface Run {
@@ -77,6 +79,20 @@ describe('a run that is to be alone', () => {
     add('X');
     end('X');
     expect([order.isExclusive, opens(), clock.sleeping()]).toEqual([false, 1, 0]);
+  });
+
+  test('that ends in the moment in which its time is over takes nothing from the next', async () => {
+    const slept = Promise.withResolvers<void>();
+    const sleeps = [slept.promise, new Promise<void>(() => {})];
+    const clock = { sleep: () => sleeps.shift() } as unknown as Clock;
+    const order = new StartOrder<Run>(clock, { begin: () => {}, opened: () => {} });
+    const [first, next] = [{ name: 'X' }, { name: 'Y' }];
+    order.add(first, true);
+    slept.resolve();
+    order.ended(first);
+    order.add(next, true);
+    await letOthersGoOn();
+    expect(order.add({ name: 'a' }, false)).toBe('refused');
   });
 
   test('told its end while it waits, it begins at once and holds nobody up', () => {

@@ -69,7 +69,13 @@ export class StartOrder<Run extends object> {
     this.#exclusive?.patience.abort(OVER);
     const patience = new AbortController();
     this.#exclusive = { run, phase, patience };
-    this.#clock.sleep(ALONE_MS, patience.signal).then(over, () => {});
+    this.#clock.sleep(ALONE_MS, patience.signal).then(
+      () => {
+        // It may have slept through just when its run ended: then another has its place.
+        if (this.#exclusive?.patience === patience) over();
+      },
+      () => {},
+    );
   }
 
   #open(): void {
