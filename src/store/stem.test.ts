@@ -47,3 +47,9 @@ test('the words of a text in lower case; a text keeps what stands between them',
   expect([...stemsOf('Leases, LEASED: 3 Äpfel!')]).toEqual(['leas', 'leas', '3', 'äpfel']);
   expect(withStems('Tides (and "leases"), Äpfel\u0000\ud800 x')).toBe('tide (and "leas"), Äpfel\u0000\ud800 x');
 });
+
+test('letters without an end are no word, and stay as they are', () => {
+  const letters = `${'y'.repeat(100_000)}ing`;
+  expect([...stemsOf(letters)]).toEqual([letters]);
+  expect(withStems(letters)).toBe(letters);
+});

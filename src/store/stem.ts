@@ -1,5 +1,7 @@
 /** What a full-text search takes for a word, in every store. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+/** No English word is longer, and the rules look at a word letter by letter, back from each. */
+const ENGLISH_CHARS_MAX = 64;
 
 /** The words of a text, in lower case, as they are compared. */
 export function* stemsOf(text: string): Iterable<string> {
@@ -22,7 +24,7 @@ export function stemOf(word: string): string {
 }
 
 function isEnglish(word: string): boolean {
-  return /^[a-z]+$/i.test(word);
+  return word.length <= ENGLISH_CHARS_MAX && /^[a-z]+$/i.test(word);
 }
 
 function withoutPlural(word: string): string {
