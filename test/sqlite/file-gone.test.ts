@@ -1,4 +1,4 @@
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { clientMessage, doorAgent } from '../../src/testing/door-agent.ts';
@@ -11,9 +11,16 @@ const copied = (path: string): void => {
   renameSync(`${path}-copy`, path);
 };
 
+/** A name that leads back to itself: to look at it is an error, and not the answer that nothing is there. */
+const unreadable = (path: string): void => {
+  rmSync(path);
+  symlinkSync(path, path);
+};
+
 test.each([
   ['deleted', (path: string) => rmSync(path), 'was deleted or moved under'],
   ['replaced', copied, 'was replaced by another under'],
+  ['made unreadable', unreadable, 'was deleted or moved under'],
   ['moved away', (path: string) => renameSync(path, `${path}-away`), 'was deleted or moved under'],
 ])('a database file that was %s under a server takes nothing more, and says so once', async (_how, spoil, text) => {
   const path = join(await testFolder(), 'data.db');

@@ -21,7 +21,7 @@ export class FileWatch {
 
   /** Why nothing may be written; undefined while the file is there. One that was put back is taken again. */
   check(): CodedError | undefined {
-    const found = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const found = statsAt(this.#path);
     const isThere = found?.ino === this.#opened.ino && found.dev === this.#opened.dev;
     if (isThere) {
       this.#fault = undefined;
@@ -36,5 +36,14 @@ export class FileWatch {
       this.#fault = new CodedError('unavailable', { cause: new Error(`${this.#path} ${what}`) });
     }
     return this.#fault;
+  }
+}
+
+/** Undefined for whatever cannot be looked at, also where the folder may not be read any more: who asks is about to answer a write. */
+function statsAt(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return undefined;
   }
 }
