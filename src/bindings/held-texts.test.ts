@@ -115,6 +115,26 @@ describe('room', () => {
     expect(await readAll(held.read(source))).toBe(letters(256 * KIB));
   });
 
+  test('is waited for no longer by those who stand behind others', async () => {
+    const clock = createFakeClock();
+    const held = new HeldTexts({ clock, readBlob: noBlobs, bytesMax: 512 * KIB });
+    const source = createSource('a', letters(512 * KIB));
+    const busy = held.read(source);
+    await busy.next();
+    const refused: string[] = [];
+    for (const key of ['b', 'c', 'd']) {
+      held.prepare(createSource(key, letters(256 * KIB))).catch(({ code }) => refused.push(`${key} ${code}`));
+    }
+    for (let seconds = 0; seconds < 31; seconds += 1) {
+      await clock.advance(1_000);
+      const another = held.read(source);
+      await another.next();
+      await another.return(undefined);
+    }
+    expect(refused).toEqual(['b overloaded', 'c overloaded', 'd overloaded']);
+    await busy.return(undefined);
+  });
+
   test('a text that was prepared for nobody is the first to go', async () => {
     const clock = createFakeClock();
     const held = new HeldTexts({ clock, readBlob: noBlobs, bytesMax: 512 * KIB });

@@ -19,7 +19,7 @@ export interface TextSource {
 const STALLED_MS = 2_000;
 /** How often those who wait for room look again. */
 const ROOM_POLL_MS = 250;
-/** Who finds no room for this long is told to come back. */
+/** Who finds no room for this long is told to come back; the wait for those before it counts. */
 const ROOM_WAIT_MS = 30_000;
 
 interface Held {
@@ -140,7 +140,8 @@ export class HeldTexts {
 
   async #written(held: Held): Promise<NonNullable<Held['segments']>> {
     while (held.segments === undefined) {
-      held.writing ??= this.#inTurn(() => this.#write(held)).finally(() => {
+      const untilMs = this.#clock.monotonicMs() + ROOM_WAIT_MS;
+      held.writing ??= this.#inTurn(() => this.#write(held, untilMs)).finally(() => {
         held.writing = undefined;
       });
       await held.writing;
@@ -157,8 +158,8 @@ export class HeldTexts {
     return turn;
   }
 
-  async #write(held: Held): Promise<void> {
-    await this.#room(held.bytes);
+  async #write(held: Held, untilMs: number): Promise<void> {
+    await this.#room(held.bytes, untilMs);
     const parts = await written(held.source);
     const segments = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
     const bytes = segments.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : 0), 0);
@@ -170,8 +171,7 @@ export class HeldTexts {
     this.#bytes += bytes;
   }
 
-  async #room(bytes: number): Promise<void> {
-    const untilMs = this.#clock.monotonicMs() + ROOM_WAIT_MS;
+  async #room(bytes: number, untilMs: number): Promise<void> {
     while (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
       const idle = this.#longestIdle();
       if (idle !== undefined) this.#makeRoom(idle);
