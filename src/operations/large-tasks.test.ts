@@ -69,3 +69,20 @@ test('one that no answer could hold, or that is gone, is refused by name', async
   const huge = { history: [], artifacts: [{ parts }] } as unknown as TaskContent;
   expect(() => tasks.show({ task, content: huge }, wanted)).toThrow('128 MiB');
 });
+
+test('one that no answer could hold is read again once an answer could', async () => {
+  const text = 'x'.repeat(1024 * 1024);
+  const parts = Array.from({ length: 129 }, () => ({ kind: 'text', text }));
+  const { read, reads } = createReader({ history: [], artifacts: [{ parts }] } as unknown as TaskContent);
+  const contents = ['too-large', large] as const;
+  let at = 0;
+  const tasks = new LargeTasks({ contentAt: () => Promise.resolve(contents[at++] ?? 'gone') });
+  await expect(tasks.find(wanted, read)).rejects.toMatchObject({ code: 'unsupported_operation' });
+  const found = async () => {
+    const shown = await tasks.find(wanted, read);
+    return shown === undefined || 'content' in shown ? undefined : await shown.large.read();
+  };
+  await expect(found()).rejects.toMatchObject({ code: 'unsupported_operation' });
+  expect(await found()).toBe(large);
+  expect(reads.filter(({ artifacts }) => artifacts)).toHaveLength(1);
+});

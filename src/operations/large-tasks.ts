@@ -29,7 +29,7 @@ export class LargeTasks {
     this.#runtime = runtime;
   }
 
-  /** Reads a task and shows it. Undefined where `read` finds none. Throws `unsupported_operation` for one that no answer could hold. */
+  /** Reads a task and shows it. Undefined where `read` finds none. Throws `unsupported_operation` for one that no answer could hold, or when it is read. */
   async find(
     wanted: Wanted,
     read: (want: SnapshotWant) => Promise<Snapshot | undefined>,
@@ -37,7 +37,7 @@ export class LargeTasks {
     const bytes = this.#known.get(keyOf(wanted));
     if (bytes !== undefined) {
       const row = await read(ROW_ONLY);
-      return row === undefined ? undefined : this.#large(row.task, wanted, bytes);
+      return row === undefined ? undefined : this.#shown(row.task, wanted, bytes);
     }
     const { id: _, ...want } = wanted;
     const snapshot = await read(want);
@@ -47,12 +47,15 @@ export class LargeTasks {
   /** A snapshot as it is, or without its content where that is large. */
   show(snapshot: Snapshot, wanted: Wanted): TaskShown {
     const bytes = contentBytes(snapshot.content);
-    return bytes <= limits.largeTaskBytes ? snapshot : this.#large(snapshot.task, wanted, bytes);
+    if (bytes <= limits.largeTaskBytes) return snapshot;
+    if (bytes <= limits.taskTextBytesMax) return this.#shown(snapshot.task, wanted, bytes);
+    this.#note(wanted, limits.taskTextBytesMax);
+    throw tooLarge(snapshot.task.id);
   }
 
-  #large(task: Task, wanted: Wanted, bytes: number): LargeTask {
+  /** `bytes` is what was met; whether an answer can still hold it shows when it is read, since what was discarded counts no more. */
+  #shown(task: Task, wanted: Wanted, bytes: number): LargeTask {
     this.#note(wanted, bytes);
-    if (bytes > limits.taskTextBytesMax) throw tooLarge(task.id);
     return { task, large: { bytes, key: keyOf(wanted), read: () => this.#read(task, wanted) } };
   }
 
