@@ -56,10 +56,13 @@ const bytesMax = Number.POSITIVE_INFINITY;
 describe('content at a head', () => {
   test('is what a fold of the log up to there gives, whatever came after', async () => {
     await fc.assert(
-      fc.asyncProperty(log, fc.nat(), async (events, some) => {
+      fc.asyncProperty(log, fc.nat(), fc.option(fc.nat(5), { nil: undefined }), async (events, some, historyMax) => {
         const headSeq = ((some % events.length) + 1) as Seq;
-        const content = await contentAt(storeOf(events), TASK, { headSeq, want: { artifacts: true }, bytesMax });
-        expect(content).toEqual(events.slice(0, headSeq).reduce(foldContent, emptyContent));
+        const want = { artifacts: true, ...(historyMax === undefined ? {} : { historyMax }) };
+        const content = await contentAt(storeOf(events), TASK, { headSeq, want, bytesMax });
+        const whole = events.slice(0, headSeq).reduce(foldContent, emptyContent);
+        const wanted = Math.max(0, whole.history.length - (historyMax ?? whole.history.length));
+        expect(content).toEqual({ ...whole, history: whole.history.slice(wanted) });
       }),
     );
   });
@@ -80,6 +83,21 @@ describe('content at a head', () => {
       const kept = typeof content === 'object' ? content.history.map(({ messageId }) => messageId) : content;
       expect(kept).toEqual(['1', '2', '3'].slice(Math.max(0, 3 - historyMax)));
     }
+  });
+
+  test('takes no room for messages that nobody wants', async () => {
+    const said = (seq: number): StoredEvent => ({
+      ...(seq % 2 === 0
+        ? { kind: 'message-received', message: textMessage(`${seq}`, 'x'.repeat(1_000)), turnNo }
+        : { kind: 'status-changed', state: 'working', message: textMessage(`${seq}`, 'x'.repeat(1_000)) }),
+      seq: seq as Seq,
+      at: instant(0),
+    });
+    const events = Array.from({ length: 20 }, (_, at) => said(at + 1));
+    const at = { headSeq: 20 as Seq, bytesMax: 5_000 };
+    expect(await contentAt(storeOf(events), TASK, { ...at, want: { artifacts: false } })).toBe('too-large');
+    const content = await contentAt(storeOf(events), TASK, { ...at, want: { historyMax: 2, artifacts: false } });
+    expect(content).toMatchObject({ history: [{ messageId: '18' }, { messageId: '20' }], statusMessage: {} });
   });
 
   test('says so where the task is gone, or holds more than may be held; what was replaced does not count', async () => {

@@ -3,10 +3,10 @@ import { limits } from '../base/limits.ts';
 import { type Artifact, isClosingPart } from '../model/artifact.ts';
 import type { StoredEvent } from '../model/event.ts';
 import type { ArtifactId, Seq, TaskNo } from '../model/ids.ts';
-import type { Part } from '../model/message.ts';
+import type { Message, Part } from '../model/message.ts';
 import { emptyContent, foldContent, type TaskContent } from '../model/task-fold.ts';
 import type { SnapshotWant, SystemStore } from '../store/contract.ts';
-import { eventBytes } from './event-bytes.ts';
+import { partsBytes } from './event-bytes.ts';
 import { letOthersGoOn } from './event-loop.ts';
 
 /**
@@ -50,6 +50,8 @@ class ContentBuilder {
   readonly #want: SnapshotWant;
   readonly #artifacts = new Map<ArtifactId, OpenArtifact>();
   #speech: TaskContent = emptyContent;
+  /** Messages at the beginning of the history that nobody wants. */
+  #forgotten = 0;
   /** About what the content holds so far; what was replaced or discarded no longer counts. */
   bytes = 0;
 
@@ -59,27 +61,48 @@ class ContentBuilder {
 
   add(event: StoredEvent): void {
     if (event.kind === 'message-received' || event.kind === 'status-changed') {
+      if (event.kind === 'status-changed') this.#forgetOldStatus();
       this.#speech = foldContent(this.#speech, event);
-      this.bytes += eventBytes(event);
+      this.bytes += messageBytes(event.message);
+      this.#forgetOldest();
     } else if (event.kind === 'artifact-updated' && this.#want.artifacts) this.#update(event);
     else if (event.kind === 'artifact-discarded') this.#drop(event.artifactId);
   }
 
   content(): TaskContent {
-    const { historyMax } = this.#want;
-    const { history } = this.#speech;
+    const { statusPlace } = this.#speech;
     return {
       ...this.#speech,
-      history: historyMax === undefined ? history : history.slice(Math.max(0, history.length - historyMax)),
+      ...(statusPlace === undefined ? {} : { statusPlace: statusPlace + this.#forgotten }),
       artifacts: [...this.#artifacts.values()].map(({ artifact, parts }) => ({ ...artifact, parts })),
     };
+  }
+
+  /** Messages before the newest that are wanted take no room. */
+  #forgetOldest(): void {
+    const { history, statusPlace } = this.#speech;
+    const forgotten = history.slice(0, Math.max(0, history.length - (this.#want.historyMax ?? history.length)));
+    if (forgotten.length === 0) return;
+    for (const message of forgotten) this.bytes -= messageBytes(message);
+    this.#forgotten += forgotten.length;
+    const place = statusPlace === undefined ? {} : { statusPlace: statusPlace - forgotten.length };
+    this.#speech = { ...this.#speech, ...place, history: history.slice(forgotten.length) };
+  }
+
+  /** A status message that is superseded, and was said before all messages that are wanted, is not among them. */
+  #forgetOldStatus(): void {
+    const { statusMessage, statusPlace = 0, ...rest } = this.#speech;
+    if (statusPlace >= 0) return;
+    this.bytes -= messageBytes(statusMessage);
+    this.#forgotten += 1;
+    this.#speech = rest;
   }
 
   #update(event: Piece): void {
     const known = this.#artifacts.get(event.artifactId);
     const opened = known !== undefined && event.append ? known : this.#open(event, known);
     for (const part of isClosingPart(event) ? [] : event.parts) opened.parts.push(part);
-    const bytes = eventBytes(event);
+    const bytes = partsBytes(event.parts);
     opened.bytes += bytes;
     this.bytes += bytes;
     if (event.lastChunk) opened.artifact = { ...opened.artifact, closedSeq: event.seq };
@@ -108,4 +131,8 @@ class ContentBuilder {
     this.bytes -= this.#artifacts.get(artifactId)?.bytes ?? 0;
     this.#artifacts.delete(artifactId);
   }
+}
+
+function messageBytes(message: Message | undefined): number {
+  return message === undefined ? 0 : partsBytes(message.parts);
 }
