@@ -1,5 +1,6 @@
 import type { Schema } from '../agent/schema.ts';
-import { validate } from '../agent/validate.ts';
+import { slowText } from '../agent/slow-patterns.ts';
+import { type Validation, validate } from '../agent/validate.ts';
 import type { JournalEntry } from '../model/journal.ts';
 
 export type AnswerValue =
@@ -16,15 +17,21 @@ const PATH = 'answer';
 export async function readAnswer(entry: JournalEntry, schema: Schema | undefined): Promise<AnswerValue> {
   const answer: unknown = JSON.parse(entry.result ?? 'null');
   if (schema === undefined) return { ok: true, value: typeof answer === 'string' ? answer : JSON.stringify(answer) };
-  const checked = await validate(schema, answer, PATH);
+  const checked = await checkedInTime(schema, answer);
   if (checked.ok) return checked;
   const parsed = typeof answer === 'string' ? parseJson(answer) : undefined;
   if (parsed !== undefined) {
-    const again = await validate(schema, parsed.value, PATH);
+    const again = await checkedInTime(schema, parsed.value);
     if (again.ok) return again;
   }
   const faults = checked.violations.map(({ field, description }) => `${nameOf(field)} ${description}`);
   return { ok: false, reason: `That answer does not fit: ${faults.join('; ')}.` };
+}
+
+/** The schema's word, unless a pattern of it would take hours with what the caller wrote. */
+async function checkedInTime(schema: Schema, value: unknown): Promise<Validation> {
+  const slow = slowText(schema, value, PATH);
+  return slow === undefined ? await validate(schema, value, PATH) : { ok: false, violations: [slow] };
 }
 
 function nameOf(field: string): string {
