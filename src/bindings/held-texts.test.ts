@@ -135,6 +135,15 @@ describe('room', () => {
     await busy.return(undefined);
   });
 
+  test('is counted by what a text takes, not by what it was thought to take', async () => {
+    const held = new HeldTexts({ clock: createFakeClock(), readBlob: noBlobs, bytesMax: 512 * KIB });
+    const sources = ['a', 'b', 'c'].map((key) => ({ ...createSource(key, '€'.repeat(128 * KIB)), bytes: 128 * KIB }));
+    for (const source of sources) {
+      await held.prepare(source);
+      expect(held.counts()).toEqual({ texts: 1, readers: 0, bytes: 384 * KIB });
+    }
+  });
+
   test('a text that was prepared for nobody is the first to go', async () => {
     const clock = createFakeClock();
     const held = new HeldTexts({ clock, readBlob: noBlobs, bytesMax: 512 * KIB });

@@ -164,6 +164,8 @@ export class HeldTexts {
     const segments = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
     const bytes = segments.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : 0), 0);
     assert(!held.wasWritten || bytes === held.bytes, 'a text is the same each time it is written');
+    // Letters of several bytes and escapes make a text longer than its content was thought to be.
+    if (bytes > held.bytes) await this.#room(bytes, untilMs);
     held.bytes = bytes;
     held.wasWritten = true;
     held.segments = segments;
