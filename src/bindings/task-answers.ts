@@ -51,7 +51,7 @@ export function underTask(shown: TaskShown, form: TaskForm): JsonObject | LargeA
   return answer instanceof LargeAnswer ? answer.around('{"task":', '}') : { task: answer };
 }
 
-/** A list of tasks, the first member of an object with `rest` after it. */
+/** A list of tasks, the first member of an object with `rest` after it; A2A wants it also when it is empty. */
 export function listAnswer(list: readonly TaskShown[], form: TaskForm, rest: JsonObject): JsonObject | LargeAnswer {
   const small = list.filter((shown) => 'content' in shown);
   if (small.length === list.length) return { tasks: small.map((shown) => form.write(shown)), ...rest };

@@ -4,13 +4,7 @@ import type { Artifact } from '../../model/artifact.ts';
 import type { ArtifactId, BlobNo, ContextId, MessageId, Seq, TaskId, ThreadId, TurnNo } from '../../model/ids.ts';
 import type { Message, Part } from '../../model/message.ts';
 import { splitAtBlobs } from './blob-marks.ts';
-import {
-  encodeListTasksResponse,
-  encodeMessage,
-  encodeSendMessageResponse,
-  encodeTask,
-  type TaskSnapshot,
-} from './encode.ts';
+import { encodeListedTask, encodeMessage, encodeSendMessageResponse, encodeTask, type TaskSnapshot } from './encode.ts';
 import { encodePart } from './parts.ts';
 
 const task = {
@@ -178,21 +172,13 @@ describe('answers', () => {
     });
   });
 
-  test('a list has its four fields, also when it is empty', () => {
-    const empty = { tasks: [], pageSize: 50, totalSize: 0 };
-    expect(JSON.stringify(encodeListTasksResponse(empty, { artifacts: false }))).toBe(
-      '{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}',
-    );
-  });
-
-  test('a list shows artifacts where they were asked for, and says so where there are none', () => {
+  test('a task in a list shows artifacts where they were asked for, and says so where there are none', () => {
     const bare = { task, content: { history: [], artifacts: [] } };
-    const list = { tasks: [snapshot, bare], nextPageToken: 'n', pageSize: 2, totalSize: 9 };
-    expect(encodeListTasksResponse(list, { artifacts: true, historyLength: 0 })).toMatchObject({
-      tasks: [{ artifacts: [{ artifactId: 'a1' }] }, { artifacts: [] }],
-      nextPageToken: 'n',
-    });
-    const light = encodeListTasksResponse(list, { artifacts: false }).tasks as object[];
-    for (const item of light) expect(item).not.toHaveProperty('artifacts');
+    const full = { artifacts: true, historyLength: 0 };
+    expect(encodeListedTask(snapshot, full)).toMatchObject({ artifacts: [{ artifactId: 'a1' }] });
+    expect(encodeListedTask(bare, full)).toMatchObject({ artifacts: [] });
+    for (const each of [snapshot, bare]) {
+      expect(encodeListedTask(each, { artifacts: false })).not.toHaveProperty('artifacts');
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { formatInstant, type Instant } from '../../base/clock.ts';
-import type { Json, JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Artifact, ArtifactHeader } from '../../model/artifact.ts';
 import type { ArtifactId, ContextId, TaskId } from '../../model/ids.ts';
 import type { Message, Part } from '../../model/message.ts';
@@ -118,25 +118,8 @@ export function encodeSendMessageResponse(outcome: SendOutcome): JsonObject {
   return { task: encodeTask(task, { artifacts: true, ...(historyLength === undefined ? {} : { historyLength }) }) };
 }
 
-export interface TaskList {
-  readonly tasks: readonly TaskSnapshot[];
-  /** Absent on the last page. */
-  readonly nextPageToken?: string;
-  readonly pageSize: number;
-  readonly totalSize: number;
-}
-
-/** A2A `Task` as it stands in a list. */
+/** A2A `Task` as it stands in a list: where artifacts were asked for, one without any says so with an empty array (A2A 1.0 §3.1.4). */
 export function encodeListedTask(snapshot: TaskSnapshot, options: TaskOptions): JsonObject {
   const task = encodeTask(snapshot, options);
   return options.artifacts && task.artifacts === undefined ? { ...task, artifacts: [] } : task;
-}
-
-/**
- * A2A `ListTasksResponse`: its four fields always stand there, also when empty. Where artifacts were asked for, a task
- * without any says so with an empty array (A2A 1.0 §3.1.4).
- */
-export function encodeListTasksResponse(list: TaskList, options: TaskOptions): JsonObject {
-  const tasks: Json[] = list.tasks.map((snapshot) => encodeListedTask(snapshot, options));
-  return { tasks, nextPageToken: list.nextPageToken ?? '', pageSize: list.pageSize, totalSize: list.totalSize };
 }
