@@ -23,11 +23,11 @@ export class IdleDeadline {
   readonly #renewMs: number;
   #writtenAtMs: number;
 
-  /** The grant has just written it. */
-  constructor(times: RunTimes, nowMs: number) {
+  /** The grant wrote it at `grantedAtMs`. */
+  constructor(times: RunTimes, grantedAtMs: number) {
     this.#deadline = idleDeadline(times);
     this.#renewMs = slackMs(times.idleMaxMs) / 2;
-    this.#writtenAtMs = nowMs;
+    this.#writtenAtMs = grantedAtMs;
   }
 
   /** What a batch that is written now has to put off; undefined while the stored one is far enough away. */

@@ -44,7 +44,7 @@ function eventsOf(batch: FactBatch, headSeq: number): readonly StoredEvent[] {
   return batch.facts.map((_, index) => ({ seq: headSeq - batch.facts.length + index + 1 }) as StoredEvent);
 }
 
-function opened(log: FakeLog, seed = 1) {
+function opened(log: FakeLog, { seed = 1, waitedMs = 0 } = {}) {
   const clock = createFakeClock();
   const seen = { committed: [] as number[], lost: 0, broken: [] as unknown[] };
   const parts = {
@@ -56,7 +56,11 @@ function opened(log: FakeLog, seed = 1) {
   };
   const emitter = new Emitter(
     parts,
-    { grant: { taskId: 't', headSeq: 0 } as unknown as Grant, headSeq: 0 as Seq },
+    {
+      grant: { taskId: 't', headSeq: 0 } as unknown as Grant,
+      headSeq: 0 as Seq,
+      grantedAtMs: clock.monotonicMs() - waitedMs,
+    },
     {
       committed: (events) => seen.committed.push(...events.map(({ seq }) => seq)),
       lost: () => {
@@ -139,6 +143,13 @@ describe('the emitter', () => {
     // The grant wrote it first; then twice a minute, a minute further than was promised.
     expect(putOff()).toHaveLength(9);
     expect(putOff()[0]?.deadline).toEqual({ kind: 'idle', inMs: hour + 60_000 });
+  });
+
+  test('counts from the grant, however long its run waited to begin', async () => {
+    const log = new FakeLog();
+    const { emitter } = opened(log, { waitedMs: 30_000 });
+    await emitter.commit(chunk(0));
+    expect(log.batches).toMatchObject([{ deadline: { kind: 'idle' } }]);
   });
 
   test('a sign of life writes nothing while the deadline is far away, then an empty batch', async () => {
@@ -243,7 +254,7 @@ describe('under random failures', () => {
         const drawn = random.fraction();
         return drawn < 0.2 ? 'fail' : drawn < 0.4 ? 'lose-answer' : 'pass';
       };
-      const { emitter, clock, seen } = opened(log, seed);
+      const { emitter, clock, seen } = opened(log, { seed });
       let emitted = 0;
       let isDone = false;
       const writers = range(3).map(async () => {

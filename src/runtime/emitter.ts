@@ -75,12 +75,17 @@ export class Emitter {
   #hurry: (() => void) | undefined;
   #signOfLife = false;
 
-  constructor(parts: EmitterParts, from: { readonly grant: Grant; readonly headSeq: Seq }, watch: EmitterWatch) {
+  /** `grantedAtMs`: when the grant came, on the steady clock. A run may wait long before it emits. */
+  constructor(
+    parts: EmitterParts,
+    from: { readonly grant: Grant; readonly headSeq: Seq; readonly grantedAtMs: number },
+    watch: EmitterWatch,
+  ) {
     this.#parts = parts;
     this.#grant = from.grant;
     this.#watch = watch;
     this.#headSeq = from.headSeq;
-    this.#idle = new IdleDeadline(parts.config.times, parts.clock.monotonicMs());
+    this.#idle = new IdleDeadline(parts.config.times, from.grantedAtMs);
   }
 
   /** The newest event of this task that this run knows of. */

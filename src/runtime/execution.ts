@@ -68,6 +68,7 @@ export class RunExecution {
   readonly #abort = new AbortController();
   readonly #lost = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
+  readonly #grantedAtMs: number;
   #isDecided = false;
   #endReason: unknown = abortReasons.ended;
   #isCanceled = false;
@@ -82,6 +83,7 @@ export class RunExecution {
 
   constructor(parts: RuntimeParts, grant: Grant, material?: TurnMaterial) {
     this.#parts = parts;
+    this.#grantedAtMs = parts.clock.monotonicMs();
     this.grant = grant;
     this.#material = material;
     this.#log = parts.log.child({ agent: grant.agent, ...grantFields(grant) });
@@ -161,7 +163,7 @@ export class RunExecution {
   #createEmitter(material: TurnMaterial): Emitter {
     return new Emitter(
       this.#parts,
-      { grant: this.grant, headSeq: material.task.headSeq },
+      { grant: this.grant, headSeq: material.task.headSeq, grantedAtMs: this.#grantedAtMs },
       {
         committed: (events, at) => {
           this.#view?.committed(events, at);

@@ -29,7 +29,7 @@ test('what a run appends touches no index of its task', async () => {
   const parts = { clock: systemClock, random: systemRandom, log: silentLogger, store: world.store };
   const emitter = new Emitter(
     { ...parts, config: { times: defaultRunTimes } as never },
-    { grant, headSeq: grant.headSeq },
+    { grant, headSeq: grant.headSeq, grantedAtMs: systemClock.monotonicMs() },
     { committed: () => {}, lost: () => {}, broken: () => {} },
   );
   for (let count = 0; count < APPENDS; count += 1) {
