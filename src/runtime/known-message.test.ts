@@ -4,12 +4,10 @@ import { reply, skill } from '../agent/definition.ts';
 import type { Schema } from '../agent/schema.ts';
 import { limits } from '../base/limits.ts';
 import type { MessageId } from '../model/ids.ts';
-import type { Message } from '../model/message.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { callerNamed, createNode, echoAgent, textMessage } from '../testing/runtime-node.ts';
 
-const _question: Message = textMessage('q1', 'Which?', { role: 'agent' });
 const positive: Schema = {
   '~standard': {
     version: 1,
