@@ -17,8 +17,9 @@ export interface StreamPlace {
 export const endsAtTerminalOnly = (): boolean => false;
 
 /**
- * Follows a task from a place in its log, in batches as the feed gives them. Ends after the status that ends it, after `going-away` or `gone`, or when the
- * caller's signal fires. Every event passes; a binding leaves out what it does not show.
+ * Follows a task from a place in its log, in batches as the feed gives them. Ends after the status that ends it, after
+ * `going-away` or `gone`, or when the caller's signal fires. Every event passes; a binding leaves out what it does not
+ * show.
  */
 export async function* followTask(
   parts: OperationParts,

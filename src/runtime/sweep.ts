@@ -78,7 +78,10 @@ function say(parts: SweepParts, task: Task): (text: string) => Message {
   });
 }
 
-/** Timers are routine and logged at `debug`; everything else that a sweep moves is news. Decides on one task and writes it, then tells who follows, who waits for work, and the run that is over by it. */
+/**
+ * Decides on one task and writes it, then tells who follows, who waits for work, and the run that is over by it. Timers
+ * are routine and logged at `debug`; everything else that a sweep moves is news.
+ */
 async function change(
   parts: SweepParts,
   taskNo: TaskNo,

@@ -23,8 +23,10 @@ export function followEvents(d: Dialect, key: TaskPlaceKey, events: readonly New
 }
 
 /**
- * The journal, session state and blobs of a batch of facts; the state in the order of its keys, so that two tasks of a session
- * that write the same ones wait for each other and do not deadlock. `emitOffset`: where the batch begins, from the emit number after the change. */
+ * The journal, session state and blobs of a batch of facts; the state in the order of its keys, so that two tasks of a
+ * session that write the same ones wait for each other and do not deadlock. `emitOffset`: where the batch begins, from
+ * the emit number after the change.
+ */
 export function followFacts(
   d: Dialect,
   key: TaskPlaceKey,
