@@ -29,12 +29,16 @@ class LocalEngine implements Engine {
 
   constructor(parts: RuntimeParts) {
     this.#parts = parts;
-    this.#order = new StartOrder(parts.clock, {
-      begin: (run) => {
-        this.#follow(run);
+    const { idleMaxMs } = parts.config.times;
+    this.#order = new StartOrder(
+      { clock: parts.clock, idleMaxMs },
+      {
+        begin: (run) => {
+          this.#follow(run);
+        },
+        opened: () => this.#wakeSlotWatchers(),
       },
-      opened: () => this.#wakeSlotWatchers(),
-    });
+    );
   }
 
   get exclusive(): boolean {

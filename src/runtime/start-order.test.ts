@@ -8,17 +8,20 @@ interface Run {
   readonly name: string;
 }
 
-function opened() {
+function opened(idleMaxMs = 0) {
   const clock = createFakeClock();
   const begun: string[] = [];
   let opens = 0;
   const runs = new Map<string, Run>();
-  const order = new StartOrder<Run>(clock, {
-    begin: ({ name }) => void begun.push(name),
-    opened: () => {
-      opens += 1;
+  const order = new StartOrder<Run>(
+    { clock, idleMaxMs },
+    {
+      begin: ({ name }) => void begun.push(name),
+      opened: () => {
+        opens += 1;
+      },
     },
-  });
+  );
   const run = (name: string): Run => {
     const known = runs.get(name) ?? { name };
     runs.set(name, known);
@@ -74,6 +77,15 @@ describe('a run that is to be alone', () => {
     expect([order.isExclusive, opens(), clock.sleeping()]).toEqual([false, 1, 0]);
   });
 
+  test('waits no longer than half of the time in which a silent run is ended', async () => {
+    const { clock, add, begun, order } = opened(20_000);
+    add('a', 'X');
+    await clock.advance('10s');
+    expect(begun).toEqual(['a', 'X']);
+    await clock.advance('29s');
+    expect(order.isExclusive).toBe(true);
+  });
+
   test('ends what it was alone for when it ends itself', () => {
     const { add, end, order, opens, clock } = opened();
     add('X');
@@ -85,7 +97,7 @@ describe('a run that is to be alone', () => {
     const slept = Promise.withResolvers<void>();
     const sleeps = [slept.promise, new Promise<void>(() => {})];
     const clock = { sleep: () => sleeps.shift() } as unknown as Clock;
-    const order = new StartOrder<Run>(clock, { begin: () => {}, opened: () => {} });
+    const order = new StartOrder<Run>({ clock, idleMaxMs: 0 }, { begin: () => {}, opened: () => {} });
     const [first, next] = [{ name: 'X' }, { name: 'Y' }];
     order.add(first, true);
     slept.resolve();

@@ -8,11 +8,13 @@ const ALONE_MS = 30_000;
  * When granted runs begin, so that one which is to be alone takes no other along when it kills its process.
  *
  * It begins when nothing else executes here, and until it is over, or 30 s have passed, nothing else begins. It waits for
- * others no longer than that either: then it begins beside them. What was granted meanwhile all the same, by the same
- * claim for instance, is refused: another node may have room for it, and here it is claimed again in its turn.
+ * others no longer than that either, nor than half of its idle time, which runs meanwhile: then it begins beside them.
+ * What was granted meanwhile all the same, by the same claim for instance, is refused: another node may have room for
+ * it, and here it is claimed again in its turn.
  */
 export class StartOrder<Run extends object> {
   readonly #clock: Clock;
+  readonly #waitMs: number;
   readonly #begin: (run: Run) => void;
   /** Told when others may begin again. */
   readonly #opened: () => void;
@@ -20,8 +22,13 @@ export class StartOrder<Run extends object> {
   /** The run that waits until it is alone, or is alone for now. */
   #exclusive: { readonly run: Run; readonly phase: 'waits' | 'alone'; readonly patience: AbortController } | undefined;
 
-  constructor(clock: Clock, on: { readonly begin: (run: Run) => void; readonly opened: () => void }) {
-    this.#clock = clock;
+  /** `idleMaxMs`: how long a run may stay silent; 0 for ever. */
+  constructor(
+    parts: { readonly clock: Clock; readonly idleMaxMs: number },
+    on: { readonly begin: (run: Run) => void; readonly opened: () => void },
+  ) {
+    this.#clock = parts.clock;
+    this.#waitMs = parts.idleMaxMs > 0 ? Math.min(ALONE_MS, parts.idleMaxMs / 2) : ALONE_MS;
     this.#begin = on.begin;
     this.#opened = on.opened;
   }
@@ -69,7 +76,7 @@ export class StartOrder<Run extends object> {
     this.#exclusive?.patience.abort(OVER);
     const patience = new AbortController();
     this.#exclusive = { run, phase, patience };
-    this.#clock.sleep(ALONE_MS, patience.signal).then(
+    this.#clock.sleep(phase === 'waits' ? this.#waitMs : ALONE_MS, patience.signal).then(
       () => {
         // It may have slept through just when its run ended: then another has its place.
         if (this.#exclusive?.patience === patience) over();
