@@ -216,6 +216,31 @@ describe('over a port', () => {
     await server.close();
   });
 
+  test('what is no request, sent while one is answered, breaks the connection and stands in no answer', async () => {
+    const server = await world();
+    const begun = await call(server, '/a2a/v1/message:send', {
+      body: { message: clientMessage({ skill: 'hold' }), configuration: { returnImmediately: true } },
+    });
+    const { port } = new URL(server.url);
+    const answer = await new Promise<string>((resolve) => {
+      const path = `/v1/tasks/${begun.json.task.id}/events`;
+      const socket = connect(Number(port), '127.0.0.1', () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\r\n`),
+      );
+      let text = '';
+      socket
+        .on('data', (chunk) => {
+          text += chunk;
+          if (text.includes('data: ')) socket.write('nonsense\r\n\r\n');
+        })
+        .on('error', () => 'a broken connection is what is expected')
+        .on('close', () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(answer).not.toContain('HTTP/1.1 400');
+    await server.close();
+  });
+
   test('a client that leaves ends its stream, and nothing else', async () => {
     const server = await world();
     const begun = await call(server, '/a2a/v1/message:send', {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CodedError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
@@ -17,24 +18,38 @@ const REQUEST_MS = 300_000;
 /** Requests in hand, so that a stop can end those that would not end by themselves. */
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
+  readonly #sockets = new Map<Socket, number>();
 
   get size(): number {
     return this.#open.size;
   }
 
   /** A signal that fires when the client goes before it was answered whole, or when `abortAll` is called. */
-  track(raw: ServerResponse): AbortSignal {
+  track(raw: ServerResponse, socket: Socket): AbortSignal {
     const controller = new AbortController();
     this.#open.add(controller);
+    this.#count(socket, 1);
     raw.once('close', () => {
       this.#open.delete(controller);
+      this.#count(socket, -1);
       if (!raw.writableFinished) controller.abort(new Error('the client has gone'));
     });
     return controller.signal;
   }
 
+  /** Whether a request that came over this socket is being answered: nothing else may be written to it. */
+  isAnswered(socket: Socket): boolean {
+    return this.#sockets.has(socket);
+  }
+
   abortAll(reason: Error): void {
     for (const controller of this.#open) controller.abort(reason);
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const count = (this.#sockets.get(socket) ?? 0) + change;
+    if (count > 0) this.#sockets.set(socket, count);
+    else this.#sockets.delete(socket);
   }
 }
 
@@ -55,7 +70,10 @@ export function createListener(parts: {
     rewriteUrl: () => '/',
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, faults),
+    clientErrorHandler: (error, socket) => {
+      if (parts.open.isAnswered(socket)) socket.destroy();
+      else answerUnreadable(error, socket, faults);
+    },
     forceCloseConnections: 'idle',
     // Who sends a request so slowly is not sending one. An answer may take as long as it likes.
     requestTimeout: REQUEST_MS,
@@ -85,7 +103,7 @@ async function answer(
   const { request, reply, fault } = exchange;
   reply.hijack();
   const { raw } = reply;
-  const signal = parts.open.track(raw);
+  const signal = parts.open.track(raw, request.raw.socket);
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const response = await parts.doors(toHttpRequest(request.raw, request.originalUrl, { body, signal, fault }));
   await writeResponse(raw, response, { headOnly: request.method === 'HEAD' });
