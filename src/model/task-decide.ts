@@ -14,7 +14,7 @@ import type { NewDeadline, NewTurn, TaskWrite } from './task-write.ts';
 
 /**
  * Decides what a command does to a task: what to write, that nothing changes, or why not. Sync and pure; ids come in
- * with the request, time as a value. The table is DESIGN's:
+ * with the request, time as a value. The table:
  *
  *   state                       send                      cancel          expires
  *   submitted                   refused, or queued        canceled        failed: nobody took it

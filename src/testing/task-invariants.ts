@@ -6,7 +6,7 @@ import { foldTask } from '../model/task-fold.ts';
 import type { TaskView } from '../model/task-view.ts';
 import type { TaskWrite } from '../model/task-write.ts';
 
-/** What holds of every task at every moment (DESIGN 2). */
+/** What holds of every task at every moment. */
 export function checkView({ task, turn, run, queued, open }: TaskView, bounds: { readonly queuedMax: number }): void {
   const isActive = run !== undefined;
   if (isTerminal(task.state)) {

@@ -21,7 +21,7 @@ type Operation = Shared | 'subscribe' | 'events' | 'resume';
 type CancelPolicy = 'any' | 'submitted-only';
 
 /**
- * DESIGN's table of states, word by word: what each operation answers in each state, the same on every binding.
+ * The table of states: what each operation answers in each state, the same on every binding.
  *
  * Three columns are one side's alone. `subscribe` is A2A's: it tells what is to come, so it refuses a task to which
  * nothing can come. `events` is what native has in its place: it reads the log, which stands after the end too, so a

@@ -35,7 +35,7 @@ export function roleName(role: Role): string {
   return role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT';
 }
 
-/** Our keys in A2A metadata and the URI of our card extension (DESIGN 3). Peers read them: they never change. */
+/** Our keys in A2A metadata and the URI of our card extension. Peers read them: they never change. */
 export const CORRELATION_KEY = 'https://holdfast.dev/a2a/v1/correlation';
 export const DISCARDED_KEY = 'https://holdfast.dev/a2a/v1/discarded';
 export const SKILLS_EXTENSION_URI = 'https://holdfast.dev/a2a/v1/skills';
