@@ -54,6 +54,27 @@ describe('a follower', () => {
     expect((await early).events.at(-1)).toMatchObject({ kind: 'status-changed', state: 'completed' });
   });
 
+  test('goes on from behind an event that is a page of its own', async () => {
+    const store = await openMemoryStore({ clock: createFakeClock() });
+    const node = await createNode({ store });
+    await node.start();
+    const { taskNo } = await node.sendTask('hello');
+    const grant = await node.engine.startedRun(1);
+    const large = 'x'.repeat(limits.readBytesMax);
+    await node.emit(grant, chunk(grant, large, { append: false }), chunk(grant, large), chunk(grant, 'small'));
+    const other = await createNode({ store });
+    const rests = range(4, 9).map((after) =>
+      collect(other.runtime.follow(taskNo, { after: after as Seq, signal: never })),
+    );
+    await turns(10);
+    await node.settle(grant, { kind: 'succeeded' });
+    const head = (await node.log(taskNo)).length;
+    other.system.hub.hint(taskNo, head as Seq);
+    for (const [index, rest] of rests.entries()) {
+      expect(seqs((await rest).events), `after ${index + 4}`).toEqual(range(index + 5, head));
+    }
+  });
+
   test('that aborts leaves no listener and no timer', async () => {
     const node = await createNode();
     const { taskNo } = await node.sendTask('hello');

@@ -76,23 +76,24 @@ export class LogReader {
 
   /**
    * Reads from one event before its place: that one is dropped, but where it is the terminal status the log ends here,
-   * which an empty page could not say.
+   * which an empty page could not say. It may be so large that the page has room for nothing else; then the next one does.
    */
   async #readStore(): Promise<readonly FeedItem[]> {
     const promised = this.#follower.headSeq;
-    const before = Math.max(0, this.#after - 1) as Seq;
-    const read = await this.#store.readEvents(this.#taskNo, {
-      after: before,
-      ...BATCH,
-      eventsMax: BATCH.eventsMax + 1,
-    });
-    if (read === undefined) return this.#end('gone');
-    const fresh = this.#follower.share(read.filter((event) => event.seq > this.#after));
-    const last = read.at(-1);
+    const read = await this.#page(Math.max(0, this.#after - 1) as Seq);
+    const last = read?.at(-1);
+    const isCut = read !== undefined && last?.seq === this.#after && !endsTask(last) && !isShort(read);
+    const page = isCut ? await this.#page(this.#after) : read;
+    if (page === undefined) return this.#end('gone');
+    const fresh = this.#follower.share(page.filter((event) => event.seq > this.#after));
     assert(fresh.length > 0 || promised <= this.#after, 'a commit that was told of can be read');
     if (fresh.length === 0 && last !== undefined && endsTask(last)) this.isOver = true;
-    this.#isCaughtUp = isShort(fresh);
+    this.#isCaughtUp = isShort(page);
     return this.#deliver(fresh);
+  }
+
+  #page(after: Seq): Promise<readonly StoredEvent[] | undefined> {
+    return this.#store.readEvents(this.#taskNo, { after, ...BATCH, eventsMax: BATCH.eventsMax + 1 });
   }
 
   #deliver(events: readonly StoredEvent[]): readonly FeedItem[] {
