@@ -20,6 +20,7 @@ const fileOf = async (name: string, path: string): Promise<Part> => ({
   filename: name,
   mediaType: 'text/markdown',
 });
+const textFile = (filename: string): Part => ({ kind: 'raw', raw: Buffer.from('A word.'), filename });
 const dataOf = (parts: readonly Part[]) => parts.find((part) => part.kind === 'data')?.data as never;
 
 async function remember(text: string, source?: string): Promise<readonly string[]> {
@@ -55,6 +56,27 @@ describe('real documents', () => {
     const hit = hits.find((each) => each.source === 'architecture.md');
     expect(hit?.text, `the passage with "${rare}"`).toContain(rare);
     expect(source.split('\n')[(hit?.line ?? 0) - 1]).toBe(hit?.text.split('\n')[0]);
+  });
+
+  test('of one name are kept side by side when each says its source', async () => {
+    const readme = (text: string): Part => ({
+      kind: 'raw',
+      raw: Buffer.from(text),
+      filename: 'README.md',
+      mediaType: 'text/markdown',
+    });
+    const keep = async (text: string, source: string) =>
+      dataOf(
+        (await talk.reply({ skill: 'remember', parts: [readme(text), { kind: 'data', data: { source } }] })).parts,
+      ) as { readonly forgotten: number };
+    await keep('The pelican is the first.', 'README.md');
+    expect(await keep('The pelican is the second.', 'docs/README.md')).toMatchObject({ forgotten: 0 });
+    expect(await keep('The pelican is the third.', 'docs/README.md')).toMatchObject({ forgotten: 1 });
+    const { hits } = await recall('pelican');
+    expect(hits.map(({ source, text }) => [source, text]).sort()).toEqual([
+      ['README.md', 'The pelican is the first.'],
+      ['docs/README.md', 'The pelican is the third.'],
+    ]);
   });
 
   test('a text part says alone what was found and where', async () => {
@@ -115,6 +137,11 @@ describe('share', () => {
     expect(await granted.grantsOf(a as never)).toEqual(['user=ben']);
   });
 
+  test('of what is not there hands back no references, and says so', async () => {
+    const task = await talk.task({ skill: 'share', data: { with: 'user=ben', query: 'zeppelin' } });
+    expect(task.artifacts[0]?.parts).toEqual([expect.objectContaining({ data: { memories: [] } })]);
+  });
+
   test('finds by a query, and its task keeps no content', async () => {
     await remember('Narwhals dive deeper than anybody thought.');
     const task = await talk.task({ skill: 'share', data: { with: 'user=ben', query: 'narwhals' } });
@@ -136,6 +163,16 @@ describe('a message that is refused stores nothing', () => {
       'with a link',
       { skill: 'remember', parts: [{ kind: 'url', url: 'https://x.example/a.md', filename: 'a.md' }] },
       /Send the file itself/,
+    ],
+    [
+      'with a name for no file',
+      { skill: 'remember', data: { source: 'a.md' } },
+      /No file came along to be called a\.md/,
+    ],
+    [
+      'with one name for two files',
+      { skill: 'remember', parts: [textFile('a.md'), textFile('b.md'), { kind: 'data', data: { source: 'c.md' } }] },
+      /c\.md names one file, and 2 came/,
     ],
     ['that shares nothing', { skill: 'share', data: { with: 'ben' } }, /needs either memories or query/],
     ['that recalls nothing', { skill: 'recall', data: { max: 3 } }, /query is required/],

@@ -27,6 +27,8 @@ const Note = z.object({
   source: z.string().min(1).max(512).optional(),
   metadata: Metadata.optional(),
 });
+/** What a file that comes along is called, where its own name would not tell it from another. */
+const FileName = z.strictObject({ source: z.string().min(1).max(512) });
 const Question = z.object({ query: z.string().min(1), max: z.int().min(1).max(HITS_MAX).default(5) });
 const MemoryIds = z.array(z.string().min(1).max(256)).min(1).max(1_000);
 
@@ -38,11 +40,14 @@ interface Document {
   readonly metadata?: JsonObject;
 }
 
+type Remembered = string | z.output<typeof Note> | z.output<typeof FileName>;
+
 /** What a message brings: its files when it has any, else its note or its text. */
-async function documentsOf(turn: BaseTurn<string | z.output<typeof Note>>): Promise<readonly Document[]> {
-  if (turn.files.length > 0) return await Promise.all(turn.files.map(readFile));
-  if (typeof turn.input === 'string') return [{ kind: 'note', text: turn.input }];
-  const { text, source, metadata } = turn.input;
+async function documentsOf({ files, input }: BaseTurn<Remembered>): Promise<readonly Document[]> {
+  if (files.length > 0) return await filesOf(files, typeof input === 'string' ? undefined : input.source);
+  if (typeof input === 'string') return [{ kind: 'note', text: input }];
+  if (!('text' in input)) throw new Reject(`No file came along to be called ${input.source}.`);
+  const { text, source, metadata } = input;
   return [
     {
       kind: 'note',
@@ -51,6 +56,15 @@ async function documentsOf(turn: BaseTurn<string | z.output<typeof Note>>): Prom
       ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
     },
   ];
+}
+
+async function filesOf(files: readonly FilePart[], source: string | undefined): Promise<readonly Document[]> {
+  const documents = await Promise.all(files.map(readFile));
+  if (source === undefined) return documents;
+  if (documents.length > 1) {
+    throw new Reject(`${source} names one file, and ${documents.length} came. Send each alone.`);
+  }
+  return documents.map((document) => ({ ...document, source }));
 }
 
 async function readFile(file: FilePart): Promise<Document> {
@@ -91,12 +105,12 @@ export function passagesOf(document: Omit<Document, 'kind'>): readonly NewPassag
 const remember = reply({
   title: 'Remember',
   description:
-    'Keeps a text, a note {text, source?, metadata?}, or text files. Files are cut into passages that know their file, heading and line; a file that is sent again replaces what was kept under its name. Answers the ids of the passages, and how many of an earlier version are forgotten.',
+    'Keeps a text, a note {text, source?, metadata?}, or text files. Files are cut into passages that know their file, heading and line; a file that is sent again replaces what was kept under its name, or under the {source} that comes with it. Answers the ids of the passages, and how many of an earlier version are forgotten.',
   tags: ['memory'],
   examples: ['The tide turns at six.', '{"text": "Rent is due on the 3rd.", "source": "lease.txt"}'],
   inputModes: ['text/plain', 'text/markdown', 'application/json', '*/*'],
   outputModes: ['application/json'],
-  input: z.union([z.string(), Note]),
+  input: z.union([z.string(), Note, FileName]),
   output: z.object({ passages: z.int(), ids: z.array(z.string()), forgotten: z.int() }),
   async run(turn) {
     const documents = await documentsOf(turn);
@@ -256,11 +270,9 @@ const share = skill({
       if (isShared) shared.push(id);
       await turn.status({ data: { id, shared: isShared } });
     }
-    if (shared.length > 0) {
-      await turn
-        .artifact('references', { mediaType: 'application/json' })
-        .append({ data: { memories: shared } }, { last: true });
-    }
+    await turn
+      .artifact('references', { mediaType: 'application/json' })
+      .append({ data: { memories: shared } }, { last: true });
   },
 });
 
