@@ -61,7 +61,8 @@ describe('a follower', () => {
     const { taskNo } = await node.sendTask('hello');
     const grant = await node.engine.startedRun(1);
     const large = 'x'.repeat(limits.readBytesMax);
-    await node.emit(grant, chunk(grant, large, { append: false }), chunk(grant, large), chunk(grant, 'small'));
+    const small = Array.from({ length: 30 }, () => chunk(grant, 'small'));
+    await node.emit(grant, chunk(grant, large, { append: false }), chunk(grant, large), ...small);
     const other = await createNode({ store });
     const rests = range(4, 9).map((after) =>
       collect(other.runtime.follow(taskNo, { after: after as Seq, signal: never })),
