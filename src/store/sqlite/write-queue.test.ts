@@ -67,6 +67,23 @@ describe('a batch', () => {
     expect(connection.names()).toEqual(['a', 'b', 'c']);
   });
 
+  test('gathers over a few turns while each brings more, and one that is alone waits for none', async () => {
+    const { connection, put } = createQueue();
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const alone = put('alone');
+    await turn();
+    expect(connection.count('commit')).toBe(1);
+    const written: Promise<unknown>[] = [alone];
+    for (let index = 0; index < 15; index += 1) {
+      written.push(put(`a${index}`, `b${index}`));
+      await turn();
+    }
+    await Promise.all(written);
+    // Four turns more for each batch: not one commit for all, and far from one for each turn.
+    expect(connection.count('commit')).toBe(4);
+    expect(connection.names()).toHaveLength(31);
+  });
+
   test('ends at its bounds; the rest follows in the next turns', async () => {
     const { connection, queue } = createQueue();
     await Promise.all(Array.from({ length: BATCH_WRITES_MAX * 2 + 1 }, () => queue.write(1, () => 1)));

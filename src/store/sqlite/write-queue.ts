@@ -5,6 +5,8 @@ import { isIoError, toStoreError } from './sqlite-errors.ts';
 /** More in one commit would hold the event loop longer than a request should wait. */
 export const BATCH_WRITES_MAX = 512;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** Turns that a batch may take to gather while it grows. */
+const GATHER_TURNS_MAX = 4;
 
 interface PendingWrite {
   readonly work: () => unknown;
@@ -27,7 +29,9 @@ type BatchResult =
 
 /**
  * Runs writes, which are synchronous closures, back to back: all that were handed in during one turn of the event loop
- * share one transaction and its one wait for the disk. Nobody hears of his write before the commit.
+ * share one transaction and its one wait for the disk, and so do those of the next few turns while each brings more:
+ * many callers are read one after the other, and a page that many writes touch is written once a commit. A write that
+ * is alone waits for nobody. Nobody hears of his write before the commit.
  *
  * - A write that throws is undone alone; the others of its batch stand. One that had written nothing when it threw, as
  *   every refusal does, needs nothing for that. One that had makes the batch run again with a savepoint for each: they
@@ -74,9 +78,19 @@ export class WriteQueue {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    this.#gather(1, GATHER_TURNS_MAX);
+  }
+
+  /** One more turn as long as each turn brings more writes than were `known`. */
+  #gather(known: number, turnsLeft: number): void {
     setImmediate(() => {
+      const { length } = this.#pending;
+      if (length > known && turnsLeft > 0) {
+        this.#gather(length, turnsLeft - 1);
+        return;
+      }
       this.#isScheduled = false;
-      if (this.#pending.length > 0) this.#commitBatch(this.#takeBatch());
+      if (length > 0) this.#commitBatch(this.#takeBatch());
       if (this.#pending.length > 0) this.#schedule();
     });
   }
