@@ -93,7 +93,7 @@ export async function* taskFrame(
 }
 
 /** The texts of an answer as they go out. */
-export async function* answerPieces(parts: DoorParts, { pieces }: LargeAnswer): AsyncGenerator<string> {
+async function* answerPieces(parts: DoorParts, { pieces }: LargeAnswer): AsyncGenerator<string> {
   for (const piece of pieces) {
     if (typeof piece === 'string') yield* textPieces(piece, parts.readBlob);
     else yield* parts.held.read(piece);

@@ -69,6 +69,13 @@ describe('a turn is over', () => {
     expect(overAt(no, events)).toBe(at);
   });
 
+  test('an event that a newer version wrote is passed over', () => {
+    const watch = new TurnWatch(turnNo(2));
+    const at = { at: instant(0) };
+    expect(watch.isOverAfter([{ kind: 'unknown', seq: 1 as Seq, ...at }])).toBe(false);
+    expect(watch.isOverAfter([{ ...status('input-required'), seq: 2 as Seq, ...at }])).toBe(true);
+  });
+
   test.each<[string, number, readonly NewEvent[]]>([
     ['when the turn before it asks', 2, [output, asked, status('input-required')]],
     ['when the turn before it returns interrupted', 2, [settled(1, 'interrupted'), status('input-required')]],

@@ -117,6 +117,9 @@ export class TurnWatch {
       case 'artifact-updated':
         if (event.origin === 'output') this.#leaveMessage();
         return false;
+      // What a newer version wrote says nothing that this one could go by.
+      case 'unknown':
+        return false;
       default:
         this.#leaveMessage();
         return false;

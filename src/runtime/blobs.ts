@@ -13,7 +13,7 @@ type BlobPlace = Pick<BlobPart, 'blobNo' | 'bytes'>;
  */
 export class BlobSlices {
   readonly #store: Reader;
-  readonly #kept = new Map<string, { readonly data: Promise<Uint8Array | undefined>; bytes: number }>();
+  readonly #kept = new Map<string, { readonly data: Promise<Uint8Array | undefined>; readonly bytes: number }>();
   #bytes = 0;
 
   constructor(store: Reader) {

@@ -45,7 +45,7 @@ interface OpenArtifact {
   bytes: number;
 }
 
-/** What `foldContent` makes of a log, in a time that grows with the log and not with its square. */
+/** What `foldContent` makes of a log, in a time that grows with the chunks of an artifact and not with their square. */
 class ContentBuilder {
   readonly #want: SnapshotWant;
   readonly #artifacts = new Map<ArtifactId, OpenArtifact>();

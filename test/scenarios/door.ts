@@ -16,7 +16,7 @@ export type Answer =
     };
 
 /** A stream that began; frames are unwrapped to what A2A calls a StreamResponse. */
-export interface OpenStream {
+interface OpenStream {
   readonly frames: AsyncIterable<{ readonly id?: string; readonly value: Wire }>;
   close(): void;
 }
