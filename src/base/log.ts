@@ -10,6 +10,22 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
+/** A child that is made when its first line is written: most runs write none, and a child costs more than they do. */
+export function childOnUse(parent: Logger, fields: () => LogFields): Logger {
+  let made: Logger | undefined;
+  const child = (): Logger => {
+    made ??= parent.child(fields());
+    return made;
+  };
+  return {
+    debug: (message, more) => child().debug(message, more),
+    info: (message, more) => child().info(message, more),
+    warn: (message, more) => child().warn(message, more),
+    error: (message, more) => child().error(message, more),
+    child: (more) => child().child(more),
+  };
+}
+
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -101,7 +101,7 @@ describe('a turn is over', () => {
 });
 
 describe('waiting for a turn', () => {
-  test('costs no read and leaves nothing behind', async () => {
+  test('costs no read, and leaves nothing behind but the timer of all waits', async () => {
     const { store, calls } = countingStore(await openMemoryStore({ clock: createFakeClock() }));
     const node = await createNode({ store });
     await node.start();
@@ -114,7 +114,8 @@ describe('waiting for a turn', () => {
     await node.emit(grant, chunk(grant, 'a', { append: false }));
     await node.settle(grant, { kind: 'succeeded' });
     await wait;
-    expect(node.clock.sleeping()).toBe(before);
+    await node.runtime.awaitTurn({ ...sent, after: sent.messageSeq }, never);
+    expect(node.clock.sleeping()).toBe(before + 1);
     expect(node.system.hub.counts().followers).toBe(0);
     expect([calls.get('readEvents'), calls.get('readHeads'), calls.get('scoped.readTask')]).toEqual([
       undefined,

@@ -4,7 +4,7 @@ import { Fail } from '../agent/errors.ts';
 import { OVER } from '../base/abort-over.ts';
 import { assert } from '../base/assert.ts';
 import { errorCode } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { childOnUse, type Logger } from '../base/log.ts';
 import type { Seq } from '../model/ids.ts';
 import type { Ending } from '../model/run-decide.ts';
 import type { AgentPolicy } from '../model/task-policy.ts';
@@ -86,7 +86,7 @@ export class RunExecution {
     this.#grantedAtMs = parts.clock.monotonicMs();
     this.grant = grant;
     this.#material = material;
-    this.#log = parts.log.child({ agent: grant.agent, ...grantFields(grant) });
+    this.#log = childOnUse(parts.log, () => ({ agent: grant.agent, ...grantFields(grant) }));
     this.#agent = parts.agents.find(grant.agent);
     this.#policy = this.#agent === undefined ? fallbackPolicy : policyOf(this.#agent, grant.turn.skill);
   }

@@ -21,14 +21,14 @@ test('each wait falls due at its own time, in order, and one that has ended neve
   expect(clock.sleeping()).toBe(0);
 });
 
-test('nothing sleeps while nobody waits, and a new wait begins anew', async () => {
+test('one timer is used again while it runs, and ends when it finds nobody waiting', async () => {
   const clock = createFakeClock();
   const patience = new Patience(clock, 1_000);
   const late: number[] = [];
   for (const _ of [1, 2]) {
     patience.begin(() => late.push(0))();
     await clock.advance(0);
-    expect(clock.sleeping()).toBe(0);
+    expect(clock.sleeping()).toBe(1);
   }
   await clock.advance(700);
   patience.begin(() => late.push(clock.monotonicMs()));
@@ -36,4 +36,15 @@ test('nothing sleeps while nobody waits, and a new wait begins anew', async () =
   expect(late).toEqual([]);
   await clock.advance(1);
   expect(late).toEqual([1_700]);
+  expect(clock.sleeping()).toBe(0);
+});
+
+test('a stop ends the timer', async () => {
+  const clock = createFakeClock();
+  const patience = new Patience(clock, 1_000);
+  patience.stop();
+  patience.begin(() => {});
+  patience.stop();
+  await clock.advance(0);
+  expect(clock.sleeping()).toBe(0);
 });

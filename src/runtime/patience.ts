@@ -8,7 +8,8 @@ interface Wait {
 
 /**
  * Many waits that may each take equally long. They fall due in the order in which they began, so one timer, that of the
- * oldest, is enough for all of them: a timer for each would cost a short send more than its answer.
+ * oldest, is enough for all of them, and it runs on when its wait has ended: to start and stop one costs a short send
+ * more than to wake for nothing now and then.
  */
 export class Patience {
   readonly #clock: Clock;
@@ -26,27 +27,26 @@ export class Patience {
     const wait = { dueMs: this.#clock.monotonicMs() + this.#durationMs, late };
     this.#waits.add(wait);
     if (this.#timer === undefined) this.#start();
-    return () => this.#end(wait);
+    return () => void this.#waits.delete(wait);
   }
 
-  #end(wait: Wait): void {
-    this.#waits.delete(wait);
-    if (this.#waits.size > 0) return;
+  /** Nobody waits here any more, and nobody will. */
+  stop(): void {
     this.#timer?.abort(OVER);
-    this.#timer = undefined;
   }
 
   #start(): void {
     const timer = new AbortController();
     this.#timer = timer;
-    this.#run(timer).catch(() => 'nobody waits any more');
+    this.#run(timer.signal).catch(() => 'stopped');
   }
 
-  async #run(timer: AbortController): Promise<void> {
+  /** A wait that ended while it was slept for leaves its place to the oldest that is left, which is due no earlier. */
+  async #run(signal: AbortSignal): Promise<void> {
     for (const wait of this.#waits) {
-      await this.#clock.sleep(Math.max(0, wait.dueMs - this.#clock.monotonicMs()), timer.signal);
+      await this.#clock.sleep(Math.max(0, wait.dueMs - this.#clock.monotonicMs()), signal);
       if (this.#waits.delete(wait)) wait.late();
     }
-    if (this.#timer === timer) this.#timer = undefined;
+    this.#timer = undefined;
   }
 }

@@ -48,6 +48,7 @@ interface Assembled {
   readonly polls: Service;
   readonly claims: Service;
   readonly submit: SubmitParts;
+  readonly patience: Patience;
 }
 
 /** Puts the runtime together on one store. Reads the store's identity and writes nothing until it is started. */
@@ -93,6 +94,7 @@ function assemble(options: RuntimeOptions, isDraining: () => boolean): Assembled
     sweeper,
     polls: createPollLoop(shared),
     claims: createClaimLoop(shared),
+    patience: new Patience(given.clock, given.config.sendWaitMaxMs),
     submit: { ...shared, replies, uploads: new InTurn(), isDraining },
   };
 }
@@ -112,12 +114,11 @@ function silent(hub: Hub): Hub {
 }
 
 function runtimeOf(
-  { parts, engine, submit }: Assembled,
+  { parts, engine, submit, patience }: Assembled,
   facts: { readonly incarnation: string; readonly isDraining: () => boolean },
 ): Runtime {
   const { store } = parts;
   const slices = new BlobSlices(store);
-  const patience = new Patience(parts.clock, parts.config.sendWaitMaxMs);
   return {
     submit: (request) => submitMessage(submit, request),
     awaitTurn: (at, signal) => awaitTurn({ ...parts, patience }, at, signal),
@@ -178,12 +179,13 @@ class RuntimeService implements Service {
   }
 
   async #stop(started: Promise<void>, deadline: Instant): Promise<void> {
-    const { parts, engine, lease, replies, sweeper, polls, claims } = this.#assembled;
+    const { parts, engine, lease, replies, sweeper, polls, claims, patience } = this.#assembled;
     this.#beginDraining();
     await started.catch(() => 'what was started is stopped all the same');
     await claims.stop(deadline);
     await Promise.all([engine.drain(deadline), replies.stop(deadline)]);
     parts.hub.close();
+    patience.stop();
     for (const service of [sweeper, polls, lease]) await service.stop(deadline);
   }
 }
