@@ -6,18 +6,7 @@ import { limits } from '../base/limits.ts';
 import type { MessageId } from '../model/ids.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
-import { callerNamed, createNode, echoAgent, textMessage } from '../testing/runtime-node.ts';
-
-const positive: Schema = {
-  '~standard': {
-    version: 1,
-    vendor: 'test',
-    validate: (value) =>
-      typeof value === 'object' && value !== null && 'cents' in value && Number(value.cents) > 0
-        ? { value }
-        : { issues: [{ message: 'must be positive', path: ['cents'] }] },
-  },
-};
+import { callerNamed, createNode, echoAgent, positiveCents, textMessage } from '../testing/runtime-node.ts';
 
 describe('a message that was used before', () => {
   test('20 equal uploads at once are staged once', async () => {
@@ -59,7 +48,7 @@ describe('a message that was used before', () => {
     'finds its task where its skill would refuse it today, or is a %s skill today',
     async (kind) => {
       const store = await openMemoryStore({ clock: createFakeClock() });
-      const { '~standard': strict } = positive;
+      const { '~standard': strict } = positiveCents;
       const lenient: Schema = { '~standard': { ...strict, validate: (value) => ({ value }) } };
       const run = (): string => 'paid';
       const refund = (how: { readonly kind: 'task' | 'reply'; readonly input: Schema }) =>
@@ -67,7 +56,7 @@ describe('a message that was used before', () => {
       const bank = (how: Parameters<typeof refund>[0]) =>
         defineAgent({ name: 'bank', description: 'A bank.', skills: { refund: refund(how) } });
       const before = await createNode({ store, agents: [bank({ kind: 'task', input: lenient })] });
-      const after = await createNode({ store, seed: 2, agents: [bank({ kind, input: positive })] });
+      const after = await createNode({ store, seed: 2, agents: [bank({ kind, input: positiveCents })] });
       const send = (node: typeof before, cents: number) =>
         node.sendTask({ messageId: 'm1' as MessageId, parts: [{ kind: 'data', data: { cents } }] });
       const { task } = await send(before, 0);

@@ -1,27 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { defineAgent } from '../agent/define-agent.ts';
 import { skill } from '../agent/definition.ts';
-import type { Schema } from '../agent/schema.ts';
 import { limits } from '../base/limits.ts';
 import type { ContextId, MessageId, TaskId } from '../model/ids.ts';
 import type { Message } from '../model/message.ts';
 import { openMemoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { countingStore } from '../testing/intercepted-store.ts';
-import { callerNamed, chunk, createNode, echoAgent, textMessage } from '../testing/runtime-node.ts';
+import { callerNamed, chunk, createNode, echoAgent, positiveCents, textMessage } from '../testing/runtime-node.ts';
 import { openContent } from './thin-message.ts';
 
 const question: Message = textMessage('q1', 'Which?', { role: 'agent' });
-const positive: Schema = {
-  '~standard': {
-    version: 1,
-    vendor: 'test',
-    validate: (value) =>
-      typeof value === 'object' && value !== null && 'cents' in value && Number(value.cents) > 0
-        ? { value }
-        : { issues: [{ message: 'must be positive', path: ['cents'] }] },
-  },
-};
 
 describe('a first message', () => {
   test('makes a task that its sender sees as submitted, and that this node begins at once', async () => {
@@ -78,7 +67,7 @@ describe('a first message', () => {
 
   test('that its skill refuses leaves nothing, not even its id', async () => {
     const run = (): string => 'paid';
-    const refund = skill({ description: 'Refunds.', input: positive, run });
+    const refund = skill({ description: 'Refunds.', input: positiveCents, run });
     const agent = defineAgent({ name: 'bank', description: 'A bank.', skills: { refund } });
     const node = await createNode({ agents: [agent] });
     const send = (cents: number) =>

@@ -1,5 +1,6 @@
 import { defineAgent } from '../agent/define-agent.ts';
 import type { Agent } from '../agent/definition.ts';
+import type { Schema } from '../agent/schema.ts';
 import { assert } from '../base/assert.ts';
 import { type Instant, instant } from '../base/clock.ts';
 import type { LogFields, Logger } from '../base/log.ts';
@@ -82,6 +83,18 @@ const testConfig: RuntimeConfig = {
 
 /** Echoes; the scripted engine never calls it. */
 export const echoAgent: Agent = defineAgent({ name: 'echo', description: 'Echoes.', run: (turn) => turn.text });
+
+/** The input of a skill that takes `{ cents }` above zero. */
+export const positiveCents: Schema = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) =>
+      typeof value === 'object' && value !== null && 'cents' in value && Number(value.cents) > 0
+        ? { value }
+        : { issues: [{ message: 'must be positive', path: ['cents'] }] },
+  },
+};
 
 export function callerNamed(name: string): Caller {
   return { principal: { id: name }, scope: `user=${name}` as Scope };
